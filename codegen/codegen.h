@@ -64,8 +64,8 @@ typedef struct leat_inspection {
 typedef struct leat_codegen_options {
   const leat_target_info *target; // the machine that the code is for
   bool blis, keep_denormals;
-  const char *entry, *about,
-      *levels;                       // of an artifact: what the image says of itself; NULL: nothing
+  const char *entry, *about;         // of an artifact: what the image says of itself; NULL: nothing
+  uint32_t level;                    // likewise, as leat_image.level
   const leat_counted_entry *entries; // of an artifact; in a session's steps the session counts
   uint32_t entry_count;
   leat_frozen_list frozen; // of an artifact

@@ -418,7 +418,7 @@ leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {
   header.name = leat_image_writer_text(&image->out, cg->graph->name);
   header.entry = text_or_none(image, cg->options->entry);
   header.about = text_or_none(image, cg->options->about);
-  header.levels = text_or_none(image, cg->options->levels);
+  header.level = cg->options->level;
   for (uint32_t i = 0; i < cg->arenas.count; i++) {
     const leat_arena_plan *arena = &cg->arenas.items[i];
     leat_image_arena record = {.size = leat_image_writer_formula(&image->out, arena->size),

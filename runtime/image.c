@@ -3,6 +3,8 @@
 // It runs seldom: compiled for size.
 #include "runtime/image.h"
 
+#include "base/cpuid.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,7 +134,8 @@ static leat_status check_formulas(checker *c) {
   for (uint32_t i = 0; i < image->arenas.count; i++)
     if (!arena_ok(c, i)) return DAMAGED(c, "arena %u", i);
   if (image->arenas.count == 0 || !text_ok(c, image->device) || !text_ok(c, image->name) ||
-      !text_ok(c, image->entry) || !text_ok(c, image->about) || !text_ok(c, image->levels))
+      !text_ok(c, image->entry) || !text_ok(c, image->about) ||
+      image->level > (uint32_t)LEAT_CPU_AVX512 + 1)
     return DAMAGED(c, "the header's indices");
   return LEAT_OK;
 }

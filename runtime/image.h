@@ -64,9 +64,12 @@ bool leat_image_calls_blis(const leat_image *image);
 // Whether some task is no segment, or there is a branch or a loop; of the same.
 bool leat_image_controls(const leat_image *image);
 
-// The number of the highest level of the image's that this CPU has. LEAT_UNSUPPORTED: it has none.
-LEAT_MUST_USE leat_status leat_image_choose_level(const leat_view *view, uint32_t *out,
-                                                  leat_error *error);
+// LEAT_UNSUPPORTED: this CPU is below the level that the image is for.
+LEAT_MUST_USE leat_status leat_image_check_level(const leat_image *image, leat_error *error);
+// Of how many levels the entry is that an artifact's steps begin with.
+size_t leat_count_levels(const leat_built_step *steps);
+// The highest of these that this CPU has, or the lowest.
+const leat_built_step *leat_choose_level(const leat_built_step *steps);
 
 // The value of a checked formula for these values of the dims; false: overflow or division by zero.
 bool leat_formula_value(const leat_view *view, uint32_t formula, const int64_t *dims, int64_t *out);

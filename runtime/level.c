@@ -1,34 +1,28 @@
-// Which of an artifact's kernels this CPU runs.
+// Which of an artifact's images this CPU runs.
 // It runs seldom: compiled for size.
 #include "base/cpuid.h"
 #include "runtime/image.h"
 
-#include <stdio.h>
-#include <string.h>
-
-// A name of `levels`, up to its comma.
-static bool read_level(const char *levels, leat_cpu_level *out) {
-  char name[32];
-  int length = (int)strcspn(levels, ",");
-  snprintf(name, sizeof name, "%.*s", length, levels);
-  return length < (int)sizeof name && leat_cpu_level_parse(name, out);
+static bool runs_here(const leat_image *image) {
+  return image->level <= (uint32_t)leat_cpu_host_level() + 1;
 }
 
-leat_status leat_image_choose_level(const leat_view *view, uint32_t *out, leat_error *error) {
-  const char *levels = view->text + view->image->levels;
-  leat_cpu_level here = leat_cpu_host_level(), level;
-  bool found = !*levels;
-  *out = 0;
-  for (uint32_t i = 0; *levels; i++) {
-    if (!read_level(levels, &level))
-      return leat_fail(error, LEAT_INVALID, "damaged image: it is for a CPU `%s`", levels);
-    if (level <= here) *out = i, found = true;
-    levels += strcspn(levels, ",");
-    levels += *levels == ',';
-  }
-  if (found) return LEAT_OK;
-  (void)read_level(view->text + view->image->levels, &level);
+leat_status leat_image_check_level(const leat_image *image, leat_error *error) {
+  if (runs_here(image)) return LEAT_OK;
   return leat_fail(error, LEAT_UNSUPPORTED,
                    "this CPU is %s, and the code is for %s and above (leat build --cpu)",
-                   leat_cpu_level_name(here), leat_cpu_level_name(level));
+                   leat_cpu_level_name(leat_cpu_host_level()),
+                   leat_cpu_level_name((leat_cpu_level)(image->level - 1)));
+}
+
+size_t leat_count_levels(const leat_built_step *steps) {
+  size_t count = 1;
+  while (steps[count].image && steps[count].image->level > steps[count - 1].image->level) count++;
+  return count;
+}
+
+const leat_built_step *leat_choose_level(const leat_built_step *steps) {
+  size_t best = leat_count_levels(steps) - 1;
+  while (best > 0 && !runs_here(steps[best].image)) best--;
+  return &steps[best];
 }

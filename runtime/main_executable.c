@@ -383,7 +383,7 @@ int leat_executable_main(const leat_built_step *steps,
   leat_file_survive_cuts();
   program p = {.steps = 1, .saving = saving ? saving() : NULL};
   leat_model_options options = {.print = say, .print_context = &p};
-  bool several = steps[0].image && steps[1].image;
+  bool several = steps->image && steps[leat_count_levels(steps)].image;
   const char *entry = several && argc > 1 && *argv[1] != '-' ? argv[1] : NULL;
   char name[256]; // "./digits predict"
   snprintf(name, sizeof name, "%s%s%s", argv[0], entry ? " " : "", entry ? entry : "");

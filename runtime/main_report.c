@@ -1,6 +1,7 @@
 // It runs seldom: compiled for size.
 #include "runtime/main_report.h"
 
+#include "base/cpuid.h"
 #include "base/show.h"
 #include "leat/leat.h"
 #include "runtime/model.h"
@@ -10,6 +11,15 @@
 #include <stdlib.h>
 
 // -- What it is -----------------------------------------------------------------------------------
+
+static void print_levels(const leat_built_step *steps) {
+  size_t count = leat_count_levels(steps);
+  if (!steps->image->level) return;
+  for (size_t i = 0; i < count; i++)
+    leat_show(stdout, "%s%s", i ? "," : "  cpu ",
+              leat_cpu_level_name((leat_cpu_level)(steps[i].image->level - 1)));
+  leat_show(stdout, "\n");
+}
 
 static void print_entry(const leat_model *model, int e) {
   leat_show(stdout, "%s\n", leat_model_entry_name(model, e));
@@ -21,8 +31,8 @@ static void print_entry(const leat_model *model, int e) {
     leat_show(stdout, "  result %s: %s\n", leat_model_fetch_name(model, e, i),
               leat_model_fetch_type(model, e, i));
   const leat_view *view = &model->entries[e].program->view;
-  const char *last = "", *levels = leat_view_text(view, view->image->levels);
-  if (*levels) leat_show(stdout, "  cpu %s\n", levels);
+  const char *last = "";
+  print_levels(model->entries[e].levels);
   for (uint32_t i = 0; i < view->image->files.count; i++) {
     const char *file = leat_view_text(view, view->files[i].file);
     if (strcmp(file, last) != 0) leat_show(stdout, "  file %s\n", file);

@@ -35,9 +35,9 @@ static void count_runs(leat_model *model, leat_model_entry *entry) {
   }
 }
 
-static leat_status load_entry(leat_model *model, leat_model_entry *entry,
-                              const leat_built_step *code) {
+static leat_status load_entry(leat_model *model, leat_model_entry *entry) {
   leat_error *error = &model->error;
+  const leat_built_step *code = leat_choose_level(entry->levels);
   const leat_image *image = code->image;
   if (!code->kernels) return leat_fail(error, LEAT_INVALID, "an entry has no kernels");
   leat_program_source source = {.image = image,
@@ -80,9 +80,10 @@ static leat_status build(leat_model *model, const leat_built_step *steps,
   size_t count = 0;
   while (steps[count].image) count++;
   model->entries = leat_new_array(model->arena, leat_model_entry, count);
-  for (size_t i = 0; i < count; i++) {
-    model->entry_count = (int)i + 1;
-    LEAT_TRY(load_entry(model, &model->entries[i], &steps[i]));
+  for (; steps->image; steps += leat_count_levels(steps)) {
+    leat_model_entry *entry = &model->entries[model->entry_count++];
+    entry->levels = steps;
+    LEAT_TRY(load_entry(model, entry));
   }
   return LEAT_OK;
 }

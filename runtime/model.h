@@ -10,6 +10,7 @@
 
 // What one run can do: a program, on the variables of all.
 typedef struct leat_model_entry {
+  const leat_built_step *levels; // what it was built as, for each CPU level
   leat_program *program;
   leat_executor *executor;
   leat_run *run;

@@ -224,10 +224,9 @@ const void *leat_program_data(const leat_program *program, uint64_t where, leat_
 static leat_status copy_kernels(leat_program *program, const leat_program_source *source,
                                 leat_error *error) {
   const leat_image *image = program->image;
-  uint32_t level;
-  LEAT_TRY(leat_image_choose_level(&program->view, &level, error));
+  LEAT_TRY(leat_image_check_level(image, error));
   uint64_t count = image->kernels.count, all = count + leat_image_calls_blis(image);
-  const leat_kernel_function *from = source->kernels + level * all;
+  const leat_kernel_function *from = source->kernels;
   if (all != source->kernel_count)
     return leat_fail(error, LEAT_INVALID, "the image has %llu kernels, its code %zu",
                      (unsigned long long)all, source->kernel_count);

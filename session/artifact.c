@@ -1,6 +1,7 @@
 // Compiles steps as the JIT does, but into one object that also holds their images, and has it
 // written (session/artifact_files.h). What a program sees is one symbol, NAME_steps, NAME being
-// that of the output file; kernels that are equal in two steps are one.
+// that of the output file; kernels that are equal in two steps are one. For several CPU levels each
+// step is compiled as often, from its first pass on: plans and roundings are a level's own.
 #include "session/artifact.h"
 
 #include "runtime/image.h"
@@ -27,6 +28,11 @@ static const char *symbol_prefix(leat_arena *arena, const char *path) {
   return *name ? name : "model";
 }
 
+// Of all codes, each step's one after the other.
+static leat_artifact_code *code_at(const leat_artifact *a, uint32_t i) {
+  return &a->steps[i / a->code_count].codes[i % a->code_count];
+}
+
 // -- Compiling ---------------------------------------------------------------------------------
 
 static void close_file(void *file) {
@@ -36,15 +42,16 @@ static void close_file(void *file) {
 static leat_status freeze_from(leat_artifact *a, const leat_data_file *file) {
   const char *path = a->options->vars;
   leat_error *error = &a->session->error;
-  leat_freezing *steps = leat_new_array(a->arena, leat_freezing, a->step_count);
-  for (uint32_t i = 0; i < a->step_count; i++) {
-    leat_driver *driver = &a->steps[i].driver;
+  uint32_t count = a->step_count * a->code_count;
+  leat_freezing *steps = leat_new_array(a->arena, leat_freezing, count);
+  for (uint32_t i = 0; i < count; i++) {
+    leat_driver *driver = &code_at(a, i)->driver;
     leat_graph *graph = driver->context.graph;
     LEAT_TRY(leat_graph_check_restored(graph, file, path, a->options->partial, error));
     steps[i] = (leat_freezing){graph, &driver->frozen};
   }
   bool as_loads = a->options->weights != LEAT_WEIGHTS_LOAD;
-  LEAT_TRY(leat_freeze(steps, a->step_count, a->session->diag, file, path, as_loads, error));
+  LEAT_TRY(leat_freeze(steps, count, a->session->diag, file, path, as_loads, error));
   leat_run_counts_restore(&a->session->counts, file);
   return LEAT_OK;
 }
@@ -61,8 +68,8 @@ static leat_status freeze(leat_artifact *a) {
 }
 
 // Of several devices one is said where the text computes there.
-static leat_status has_devices(const leat_artifact *a, const leat_artifact_step *step) {
-  const leat_pass_context *context = &step->driver.context;
+static leat_status has_devices(const leat_artifact *a, const leat_artifact_step *step,
+                               const leat_pass_context *context) {
   const char *first = context->parts.items[0]->device;
   const leat_node_list *nodes = &context->graph->nodes;
   uint32_t at = 0;
@@ -74,83 +81,79 @@ static leat_status has_devices(const leat_artifact *a, const leat_artifact_step 
   return LEAT_UNSUPPORTED;
 }
 
-static leat_status only_part(leat_artifact *a, leat_artifact_step *step) {
-  const leat_driver *driver = &step->driver;
-  if (driver->context.parts.count != 1) return has_devices(a, step);
-  step->part = driver->context.parts.items[0];
-  a->target = leat_devices_find(&a->session->devices, step->part->device)->target;
+static leat_status only_part(leat_artifact *a, const leat_artifact_step *step,
+                             leat_artifact_code *code) {
+  const leat_pass_context *context = &code->driver.context;
+  if (context->parts.count != 1) return has_devices(a, step, context);
+  code->part = context->parts.items[0];
+  a->target = leat_devices_find(&a->session->devices, code->part->device)->target;
   if (a->target->generator) return LEAT_OK;
   return leat_fail(&a->session->error, LEAT_UNSUPPORTED, "the target `%s` makes no artifacts",
                    a->target->name);
 }
 
 // The entries whose runs are counted, from the checkpoint's counts on; run_count() is the first's.
-static void count_entries(const leat_artifact *a, leat_artifact_step *step) {
-  const leat_request *request = &step->request;
+static void count_entries(const leat_artifact *a, const leat_request *request,
+                          leat_driver *driver) {
   uint32_t executed = request->step.entries.count;
   leat_counted_entry *entries = leat_new_array(a->arena, leat_counted_entry, executed + 1);
   if (request->count_of) entries[0].name = request->count_of;
   for (uint32_t i = 0; i < executed; i++)
     entries[i] = (leat_counted_entry){request->step.entries.items[i]->name, true, 0};
-  step->driver.entries = entries;
-  step->driver.entry_count = executed ? executed : request->count_of != NULL;
-  for (uint32_t i = 0; i < step->driver.entry_count; i++)
+  driver->entries = entries;
+  driver->entry_count = executed ? executed : request->count_of != NULL;
+  for (uint32_t i = 0; i < driver->entry_count; i++)
     entries[i].runs = *leat_run_count_of(&a->session->counts, entries[i].name);
 }
 
 static bool has_levels(const leat_artifact *a) {
-  return a->machine.level_count > 1;
+  return a->code_count > 1;
 }
 
 // For the image. Of C with one level, whoever compiles it knows what it is for.
-static const char *name_levels(const leat_artifact *a) {
-  const char *names = "";
+static uint32_t level_of(const leat_artifact *a, uint32_t number) {
   bool any = a->options->kind == LEAT_ARTIFACT_C && !has_levels(a);
-  for (int i = 0; i < a->machine.level_count && !any; i++)
-    names = leat_arena_printf(a->arena, "%s%s%s", names, i ? "," : "",
-                              leat_cpu_level_name(a->machine.levels[i]));
-  return names;
+  return any || !a->machine.level_count ? 0 : (uint32_t)a->machine.levels[number] + 1;
 }
 
-// Of the levels the one with the number, from the lowest on; where there are none, the machine.
-static const leat_target_info *target_of_level(const leat_artifact *a, int number) {
+// C may be for any machine, unless it is said which: most have registers as those of x86-64-v3.
+static const leat_target_info *target_of(const leat_artifact *a, uint32_t number) {
+  const leat_artifact_options *o = a->options;
+  if (o->kind == LEAT_ARTIFACT_C && !o->cpus && !o->triple)
+    return leat_target_info_find("x86_64", LEAT_CPU_AVX2);
   leat_cpu_level level = a->machine.level_count ? a->machine.levels[number] : LEAT_CPU_BASELINE;
   return leat_target_info_find(a->machine.name, level);
 }
 
-// Several levels share tiles and panels, which are those of the highest. C may be for any machine,
-// unless it is said which: most have registers as those of x86-64-v3.
-static const leat_target_info *target_of(const leat_artifact *a) {
-  const leat_artifact_options *o = a->options;
-  if (o->kind == LEAT_ARTIFACT_C && !o->cpus && !o->triple)
-    return leat_target_info_find("x86_64", LEAT_CPU_AVX2);
-  return target_of_level(a, a->machine.level_count - 1);
-}
-
-static leat_status generate(leat_artifact *a, leat_artifact_step *step) {
-  LEAT_TRY(leat_driver_run(&step->driver, NULL));
-  if (step->driver.stopped) return LEAT_OK;
-  LEAT_TRY(only_part(a, step));
-  count_entries(a, step);
-  if (a->weights.kind != LEAT_WEIGHTS_LOAD) step->driver.weights = &a->weights;
-  step->driver.entry = step->name;
-  step->driver.about = step->about;
-  step->driver.levels = name_levels(a);
-  return leat_driver_codegen(&step->driver, step->part, &step->code);
+static leat_status generate(leat_artifact *a, const leat_artifact_step *step, uint32_t number) {
+  leat_artifact_code *code = &step->codes[number];
+  leat_driver *driver = &code->driver;
+  LEAT_TRY(leat_driver_run(driver, NULL));
+  if (driver->stopped) return LEAT_OK;
+  LEAT_TRY(only_part(a, step, code));
+  count_entries(a, &step->request, driver);
+  if (a->weights.kind != LEAT_WEIGHTS_LOAD) driver->weights = &a->weights;
+  driver->entry = step->name;
+  driver->about = step->about;
+  driver->level = level_of(a, number);
+  return leat_driver_codegen(driver, code->part, &code->compiled);
 }
 
 // What is frozen depends on all steps.
 static leat_status compile(leat_artifact *a) {
-  for (uint32_t i = 0; i < a->step_count; i++) {
-    LEAT_TRY(leat_driver_set_dims(&a->steps[i].driver, a->options->dims, a->options->dim_count));
-    LEAT_TRY(leat_driver_run(&a->steps[i].driver, "check"));
+  uint32_t all = a->step_count * a->code_count;
+  for (uint32_t i = 0; i < all; i++) {
+    leat_driver *driver = &code_at(a, i)->driver;
+    LEAT_TRY(leat_driver_set_dims(driver, a->options->dims, a->options->dim_count));
+    LEAT_TRY(leat_driver_run(driver, "check"));
   }
   LEAT_TRY(freeze(a));
-  for (uint32_t i = 0; i < a->step_count; i++) {
-    leat_graph *graph = a->steps[i].driver.context.graph;
+  for (uint32_t i = 0; i < all; i++) {
+    leat_graph *graph = code_at(a, i)->driver.context.graph;
     LEAT_TRY(leat_weights_take_small(&a->weights, graph, &a->session->error));
   }
-  for (uint32_t i = 0; i < a->step_count; i++) LEAT_TRY(generate(a, &a->steps[i]));
+  for (uint32_t i = 0; i < a->step_count; i++)
+    for (uint32_t k = 0; k < a->code_count; k++) LEAT_TRY(generate(a, &a->steps[i], k));
   return LEAT_OK;
 }
 
@@ -158,8 +161,8 @@ static leat_status compile(leat_artifact *a) {
 static leat_status write_weights(leat_artifact *a) {
   uint64_t id;
   LEAT_TRY(leat_weights_write_file(&a->weights, &id, &a->session->error));
-  for (uint32_t i = 0; i < a->step_count; i++) {
-    leat_image *image = a->steps[i].code.image;
+  for (uint32_t i = 0; i < a->step_count * a->code_count; i++) {
+    leat_image *image = code_at(a, i)->compiled.image;
     image->weights = a->weights.size;
     image->beside = id;
   }
@@ -169,42 +172,39 @@ static leat_status write_weights(leat_artifact *a) {
 
 // -- The object ---------------------------------------------------------------------------------
 
-// Kinds of code: one, or one a level.
-static int code_count(const leat_artifact *a) {
-  return has_levels(a) ? a->machine.level_count : 1;
+// "NAME", or with several levels of each "NAME_v3". Symbols begin with it, so that a program can
+// hold several models with equal kernels.
+static const char *prefix_of(const leat_artifact *a, uint32_t number) {
+  if (!has_levels(a)) return a->name;
+  return leat_arena_printf(a->arena, "%s_v%d", a->name, a->machine.levels[number] + 1);
 }
 
-// The symbols of generated kernels are prefixed, so that a program can hold several models with
-// equal ones; where there are several levels, each has its own, NAME_v3_….
-static const char *kernel_symbol(leat_artifact *a, const char *symbol, int code) {
+static const char *kernel_symbol(leat_artifact *a, const char *symbol, uint32_t number) {
   const char *module = leat_library_module(symbol);
   if (module) a->foreign |= leat_foreign_of_module(module);
   if (module || leat_library_find(symbol)) return symbol;
-  if (!has_levels(a)) return leat_arena_printf(a->arena, "%s_%s", a->name, symbol);
-  return leat_arena_printf(a->arena, "%s_v%d_%s", a->name, a->machine.levels[code] + 1, symbol);
+  return leat_arena_printf(a->arena, "%s_%s", prefix_of(a, number), symbol);
 }
 
-// The entry points in the order of the image's kernels, for each level.
-static leat_object_pointers kernel_pointers(leat_artifact *a, const leat_artifact_step *step) {
-  const leat_image *image = step->code.image;
+// The entry points in the order of the image's kernels.
+static leat_object_pointers kernel_pointers(leat_artifact *a, const leat_artifact_step *step,
+                                            uint32_t number) {
+  const leat_image *image = step->codes[number].compiled.image;
   const char *base = (const char *)image;
   const leat_image_kernel *kernels = (const void *)(base + image->kernels.offset);
   size_t count = image->kernels.count;
   bool blis = leat_image_calls_blis(image);
-  int codes = code_count(a);
-  size_t all = count + blis;
-  const char **targets = leat_new_array(a->arena, const char *, (size_t)codes *all + 1);
-  for (int code = 0; code < codes; code++) {
-    const char **own = targets + (size_t)code * all;
-    for (size_t i = 0; i < count; i++)
-      own[i] = kernel_symbol(a, base + image->text.offset + kernels[i].symbol, code);
-    if (blis) own[count] = "leat_blis_gemm";
+  const char **targets = leat_new_array(a->arena, const char *, count + blis + 1);
+  for (size_t i = 0; i < count; i++)
+    targets[i] = kernel_symbol(a, base + image->text.offset + kernels[i].symbol, number);
+  if (blis) {
+    targets[count] = "leat_blis_gemm";
+    a->foreign |= 1u << LEAT_FOREIGN_BLIS;
   }
-  if (blis) a->foreign |= 1u << LEAT_FOREIGN_BLIS;
   return (leat_object_pointers){
-      .symbol = leat_arena_printf(a->arena, "%s_%s_kernels", a->name, step->c_name),
+      .symbol = leat_arena_printf(a->arena, "%s_%s_kernels", prefix_of(a, number), step->c_name),
       .targets = targets,
-      .count = (size_t)codes * all};
+      .count = count + blis};
 }
 
 typedef struct kernel_list {
@@ -214,34 +214,30 @@ typedef struct kernel_list {
   leat_bytes_map known; // symbols
 } kernel_list;
 
-static void add_kernel(leat_artifact *a, kernel_list *list, const leat_kernel *kernel,
-                       const char *symbol) {
-  for (int code = 0; code < code_count(a); code++) {
+static void add_kernels_of(leat_artifact *a, kernel_list *list, const leat_compiled *code,
+                           uint32_t number) {
+  for (uint32_t k = 0; k < code->kernel_count; k++) {
+    const char *symbol = kernel_symbol(a, code->symbols[k], number);
+    if (leat_bytes_map_get(&list->known, symbol, strlen(symbol))) continue;
+    leat_bytes_map_set(&list->known, symbol, strlen(symbol), code->kernels[k]);
     size_t i = a->codegen.kernel_count++;
-    list->kernels[i] = kernel;
-    list->symbols[i] = kernel_symbol(a, symbol, code);
-    list->targets[i] = target_of_level(a, code);
+    list->kernels[i] = code->kernels[k];
+    list->symbols[i] = symbol;
+    list->targets[i] = target_of(a, number);
   }
 }
 
-// Each kernel once, whichever steps have it.
+// Each kernel once a level, whichever steps have it.
 static void add_kernels(leat_artifact *a, kernel_list *list) {
+  uint32_t all = a->step_count * a->code_count;
   size_t most = 0;
-  for (uint32_t i = 0; i < a->step_count; i++) most += a->steps[i].code.kernel_count;
-  most *= (size_t)code_count(a);
+  for (uint32_t i = 0; i < all; i++) most += code_at(a, i)->compiled.kernel_count;
   list->kernels = leat_new_array(a->arena, const leat_kernel *, most + 1);
   list->symbols = leat_new_array(a->arena, const char *, most + 1);
   list->targets = leat_new_array(a->arena, const leat_target_info *, most + 1);
   leat_bytes_map_init(&list->known, a->arena);
-  for (uint32_t i = 0; i < a->step_count; i++) {
-    const leat_compiled *code = &a->steps[i].code;
-    for (uint32_t k = 0; k < code->kernel_count; k++) {
-      const char *symbol = code->symbols[k];
-      if (leat_bytes_map_get(&list->known, symbol, strlen(symbol))) continue;
-      leat_bytes_map_set(&list->known, symbol, strlen(symbol), code->kernels[k]);
-      add_kernel(a, list, code->kernels[k], symbol);
-    }
-  }
+  for (uint32_t i = 0; i < all; i++)
+    add_kernels_of(a, list, &code_at(a, i)->compiled, i % a->code_count);
 }
 
 // What the C target's compiler is, where it is not this system's.
@@ -266,27 +262,29 @@ static bool keeps(const leat_image *image) {
 
 static void fill_request(leat_artifact *a) {
   enum { STEP = sizeof(leat_built_step) / sizeof(void *) };
-  size_t steps = a->step_count;
+  size_t steps = (size_t)a->step_count * a->code_count;
   leat_object_data *images = leat_new_array(a->arena, leat_object_data, steps + 1);
   leat_object_pointers *pointers = leat_new_array(a->arena, leat_object_pointers, steps + 1);
   const char **table =
       leat_new_array(a->arena, const char *, (steps + 1) * STEP); // NULL at the end
   kernel_list list;
-  a->codegen = (leat_codegen_request){.triple = a->machine.triple, .target = target_of_level(a, 0)};
+  a->codegen = (leat_codegen_request){.triple = a->machine.triple, .target = target_of(a, 0)};
   add_kernels(a, &list);
   for (uint32_t i = 0; i < steps; i++) {
-    const leat_artifact_step *step = &a->steps[i];
+    const leat_artifact_step *step = &a->steps[i / a->code_count];
+    uint32_t number = i % a->code_count;
+    const leat_image *image = step->codes[number].compiled.image;
     images[i] = (leat_object_data){
-        .symbol = leat_arena_printf(a->arena, "%s_%s_image", a->name, step->c_name),
-        .data = step->code.image,
-        .size = step->code.image->size};
-    pointers[i] = kernel_pointers(a, step);
+        .symbol = leat_arena_printf(a->arena, "%s_%s_image", prefix_of(a, number), step->c_name),
+        .data = image,
+        .size = image->size};
+    pointers[i] = kernel_pointers(a, step, number);
     const char **record = table + (size_t)i * STEP;
     *record++ = images[i].symbol;
     *record++ = pointers[i].symbol;
-    *record++ = reads_files(step->code.image) ? "leat_reads_files" : NULL;
-    *record++ = leat_image_controls(step->code.image) ? "leat_runs_control" : NULL;
-    *record++ = keeps(step->code.image) ? "leat_keeps_variables" : NULL;
+    *record++ = reads_files(image) ? "leat_reads_files" : NULL;
+    *record++ = leat_image_controls(image) ? "leat_runs_control" : NULL;
+    *record++ = keeps(image) ? "leat_keeps_variables" : NULL;
     *record = a->weights_symbol;
   }
   pointers[steps] = (leat_object_pointers){leat_arena_printf(a->arena, "%s_steps", a->name), table,
@@ -357,8 +355,8 @@ static leat_status resolve(leat_artifact *a, const leat_step_spec *specs) {
 }
 
 static bool is_stopped(const leat_artifact *a) { // --stop-after
-  for (uint32_t i = 0; i < a->step_count; i++)
-    if (a->steps[i].driver.stopped) return true;
+  for (uint32_t i = 0; i < a->step_count * a->code_count; i++)
+    if (code_at(a, i)->driver.stopped) return true;
   return false;
 }
 
@@ -383,17 +381,26 @@ static leat_status check_options(leat_artifact *a) {
   return leat_machine_find(o->triple, o->cpus, a->arena, &a->machine, error);
 }
 
+static void begin_codes(leat_artifact *a) {
+  a->code_count = a->machine.level_count > 1 ? (uint32_t)a->machine.level_count : 1;
+  for (uint32_t i = 0; i < a->step_count; i++)
+    a->steps[i].codes = leat_new_array(a->arena, leat_artifact_code, a->code_count);
+  for (uint32_t i = 0; i < a->step_count * a->code_count; i++) {
+    leat_driver *driver = &code_at(a, i)->driver;
+    leat_driver_init(driver, a->session, a->arena, &a->steps[i / a->code_count].request.step);
+    driver->context.target = target_of(a, i % a->code_count);
+    driver->context.folder = a->session->folder; // from wherever it is built: the same bytes
+  }
+  a->weights.packs = !has_levels(a);
+}
+
 static leat_status build(leat_artifact *a, const leat_step_spec *specs) {
   LEAT_TRY(check_options(a));
   LEAT_TRY(resolve(a, specs));
-  for (uint32_t i = 0; i < a->step_count; i++) {
-    leat_driver *driver = &a->steps[i].driver;
-    leat_driver_init(driver, a->session, a->arena, &a->steps[i].request.step);
-    driver->context.target = target_of(a);
-    driver->context.folder = a->session->folder; // from wherever it is built: the same bytes
-  }
+  begin_codes(a);
   leat_status status = compile(a);
-  for (uint32_t i = 0; i < a->step_count; i++) leat_driver_finish(&a->steps[i].driver);
+  for (uint32_t i = 0; i < a->step_count * a->code_count; i++)
+    leat_driver_finish(&code_at(a, i)->driver);
   if (status || is_stopped(a)) return status;
   LEAT_TRY(write_weights(a));
   fill_request(a);

@@ -29,7 +29,7 @@ static bool has_state(const leat_image *image) {
 
 static bool saves(const leat_artifact *a) {
   for (uint32_t i = 0; i < a->step_count; i++)
-    if (has_state(a->steps[i].code.image)) return true;
+    if (has_state(a->steps[i].codes->compiled.image)) return true;
   return false;
 }
 
@@ -131,14 +131,16 @@ static leat_status write_runtime(leat_artifact *a) {
 }
 
 static void print_graph(leat_artifact *a, leat_text *out) {
-  leat_graph_print(a->steps[0].part, out);
+  leat_graph_print(a->steps[0].codes[a->code_count - 1].part, out);
 }
 
 static void print_kernels(leat_artifact *a, leat_text *out) {
-  for (uint32_t i = 0; i < a->step_count; i++) {
-    leat_print_kernels(&a->steps[i].code, out);
-    leat_image_print(a->steps[i].code.image, out);
-  }
+  for (uint32_t i = 0; i < a->step_count; i++)
+    for (uint32_t k = 0; k < a->code_count; k++) {
+      const leat_compiled *compiled = &a->steps[i].codes[k].compiled;
+      leat_print_kernels(compiled, out);
+      leat_image_print(compiled->image, out);
+    }
 }
 
 // -- Objects -------------------------------------------------------------------------------------

@@ -12,15 +12,20 @@
 #include "session/request.h"
 #include "session/weights.h"
 
+// A step as it is compiled for one CPU level.
+typedef struct leat_artifact_code {
+  leat_driver driver;
+  leat_graph *part; // on its one device, after all passes
+  leat_compiled compiled;
+} leat_artifact_code;
+
 typedef struct leat_artifact_step {
   const char *name; // "train+eval"
   // In the header, behind the artifact's name: its function, and the structs of what that takes.
   const char *c_name, *c_inputs, *c_outputs, *c_memory;
   const char *about; // its documentation
   leat_request request;
-  leat_driver driver;
-  leat_graph *part; // it on its one device, after all passes
-  leat_compiled code;
+  leat_artifact_code *codes; // artifact->code_count
 } leat_artifact_step;
 
 typedef struct leat_artifact {
@@ -32,6 +37,7 @@ typedef struct leat_artifact {
   leat_machine machine;
   leat_artifact_step *steps;
   uint32_t step_count;
+  uint32_t code_count; // of each: one a CPU level, ascending, where machines have levels
   leat_weights weights;
   leat_codegen_request codegen; // all that the file holds, but for the weights
   const char *weights_symbol;   // NULL: it holds none

@@ -243,7 +243,7 @@ static void add_memory(header *h, uint32_t number, const leat_artifact_step *ste
 
 static leat_status add_step(header *h, uint32_t number) {
   const leat_artifact_step *step = &h->artifact->steps[number];
-  const leat_image *image = step->code.image;
+  const leat_image *image = step->codes->compiled.image; // feeds and results are those of all
   leat_view view;
   fields feeds, fetches;
   LEAT_TRY(leat_image_check(image, image->size, &view, &h->artifact->session->error));

@@ -330,7 +330,7 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
                                   .keep_denormals = session->keep_denormals,
                                   .entry = driver->entry,
                                   .about = driver->about,
-                                  .levels = driver->levels,
+                                  .level = driver->level,
                                   .entries = driver->entries,
                                   .entry_count = driver->entry_count,
                                   .frozen = driver->frozen,

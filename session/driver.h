@@ -11,11 +11,12 @@
 typedef struct leat_driver {
   leat_session *session;
   leat_pass_context context;
-  uint32_t next;                      // the pass that runs next
-  leat_phase brought;                 // of the texts: leat_brought_phase
-  bool stopped;                       // stop_after has been reached: there is nothing more to do
-  const char *entry, *about, *levels; // for codegen, of an artifact
-  const leat_counted_entry *entries;  // likewise
+  uint32_t next;                     // the pass that runs next
+  leat_phase brought;                // of the texts: leat_brought_phase
+  bool stopped;                      // stop_after has been reached: there is nothing more to do
+  const char *entry, *about;         // for codegen, of an artifact
+  uint32_t level;                    // likewise
+  const leat_counted_entry *entries; // likewise
   uint32_t entry_count;
   leat_frozen_list frozen;           // likewise
   struct leat_weights *weights;      // likewise; NULL: files stay where they are

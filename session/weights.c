@@ -183,7 +183,7 @@ static leat_status place_panels(leat_weights *w, const leat_node *node, const le
   size_t size = leat_dtype_size(node->outputs[0].dtype);
   int64_t columns = (panels->columns + panels->width - 1) / panels->width * panels->width;
   uint64_t bytes = (uint64_t)(panels->matrices * panels->depth * columns) * size;
-  if (w->kind != LEAT_WEIGHTS_EMBED || bytes > MOST_PACKED - w->packed) return LEAT_OK;
+  if (w->kind != LEAT_WEIGHTS_EMBED || !w->packs || bytes > MOST_PACKED - w->packed) return LEAT_OK;
   leat_tensor value;
   leat_arena *scratch = leat_arena_create();
   leat_status status = value_of(w, scratch, node, &value, error);

@@ -12,6 +12,7 @@
 typedef struct leat_weights {
   leat_arena *arena;
   leat_weights_kind kind;
+  bool packs;           // EMBED: panels, too
   const char *file;     // BESIDE: its path
   leat_bytes_map files; // path → leat_data_file *
   leat_vec(leat_data_file *) opened;

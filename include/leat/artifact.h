@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 21 };
+enum { LEAT_IMAGE_VERSION = 22 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -437,9 +437,8 @@ typedef struct leat_image {
   leat_text_index name;    // the step, for people
   leat_text_index entry;   // of an artifact: what its user calls the step, "predict", "train+eval"
   leat_text_index about;   // of an artifact: what documents that; lines
-  leat_text_index levels;  // of an artifact for x86-64: the CPU levels that there are kernels for,
-                           // ascending, between commas; of each all entry points, one after the
-                           // other. "": one kind of code, which runs here
+  uint32_t level;          // of an artifact for x86-64: the CPU level that its kernels are for, 1
+                           // being the lowest; 0: there is one kind of code, which runs here
   uint32_t keep_denormals; // 1: subnormal numbers are computed with; 0: they are zeros where the
                            // machine has that mode
   uint64_t weights;        // bytes that files WITHIN lie in
@@ -464,7 +463,9 @@ const struct leat_keeper *leat_keeps_variables(void);
 // A step that can be run: an image, which says what it takes and gives, the entry points of its
 // kernels, in the order in which the image numbers them, what it needs of the three above, and the
 // weights that the artifact holds, which all of its steps share. An artifact is an array of these,
-// behind the last of which one stands whose image is NULL.
+// behind the last of which one stands whose image is NULL. An entry that was compiled for several
+// CPU levels is as many, by ascending level, of which the highest that the CPU has is taken: an
+// image of a level that is no higher than the one before is another entry's.
 typedef struct leat_built_step {
   const leat_image *image;
   const leat_kernel_function *kernels;

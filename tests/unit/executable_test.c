@@ -1,8 +1,10 @@
 // What `leat build` makes, without the compiler: the public API for models and the `main` of
 // executables, on an image made by hand.
 #define _XOPEN_SOURCE 700
+#include "base/cpuid.h"
 #include "base/npy.h"
 #include "leat/runtime.h"
+#include "runtime/image.h"
 #include "tests/unit/check.h"
 #include "tests/unit/image_builder.h"
 #include "tests/unit/scratch.h"
@@ -83,6 +85,32 @@ TEST(models_run_save_and_restore) {
   CHECK_EQ_INT(leat_model_restore(model, "/nowhere/v.safetensors"), LEAT_NOT_FOUND);
   leat_model_destroy(model);
   free(image);
+}
+
+static const leat_kernel_function no_kernels[] = {NULL};
+
+// Of two entries for two levels each only the kernels of the one that this CPU takes are there.
+TEST(models_take_the_highest_level_that_the_cpu_has) {
+  leat_model *model;
+  leat_image *images[4];
+  leat_built_step steps[5] = {{.image = NULL}};
+  uint32_t here = (uint32_t)leat_cpu_host_level() + 1, low = here > 1 ? here - 1 : 1;
+  for (int i = 0; i < 4; i++) {
+    images[i] = step_image();
+    images[i]->level = low + (uint32_t)i % 2;
+    steps[i] = (leat_built_step){.image = images[i],
+                                 .kernels = images[i]->level == here ? kernels : no_kernels,
+                                 .keeper = leat_keeps_variables};
+  }
+  CHECK_EQ_INT(leat_count_levels(steps), 2);
+  CHECK_EQ_INT(leat_model_create(steps, NULL, &model), LEAT_OK);
+  CHECK_EQ_INT(leat_model_entry_count(model), 2);
+  leat_model_destroy(model);
+  images[3]->level = 1000;
+  leat_error error = {0};
+  leat_view view;
+  CHECK_EQ_INT(leat_image_check(images[3], images[3]->size, &view, &error), LEAT_INVALID);
+  for (int i = 0; i < 4; i++) free(images[i]);
 }
 
 // Runs the executable with words that bars part, as paths may have blanks in them; its output goes
