@@ -232,6 +232,19 @@ static bool slides_across(const leat_node *node) {
   return axis[rank - 1] != rank - 1 && leat_dim_is_const(last) && last.value >= LEAT_LANES;
 }
 
+// Axes put together of a product in another order, with its columns last: the product stores it so.
+static bool joins_permuted_product(const leat_table *table, const leat_node *node) {
+  int8_t axis[LEAT_MAX_RANK];
+  if (!keeps_memory(node) || leat_item_operand_axes(node, 0, axis)) return false;
+  const leat_node *permuted = node->inputs[0].node;
+  if (permuted->info->reads != LEAT_READS_PERMUTED) return false;
+  const leat_node *product = permuted->inputs[0].node;
+  leat_item_operand_axes(permuted, 0, axis);
+  int last = permuted->outputs[0].rank - 1;
+  return product->info->kind == LEAT_KIND_CONTRACT && axis[last] == last &&
+         !leat_uses_blis(table->cg, product);
+}
+
 // What is read in memory, from the last item to the first.
 static void find_wanted(leat_table *table) {
   for (uint32_t p = table->items.count; p-- > 0;) {
@@ -239,7 +252,8 @@ static void find_wanted(leat_table *table) {
     item->role = first_role(item->node);
     leat_op_kind kind = item->node->info->kind;
     item->wanted |= kind == LEAT_KIND_LIBRARY || kind == LEAT_KIND_REGION ||
-                    leat_map_get(&table->cg->stored, item->node);
+                    leat_map_get(&table->cg->stored, item->node) ||
+                    joins_permuted_product(table, item->node);
     if (item->wanted && keeps_memory(item->node) && item->node->control_count == 0)
       item->role = LEAT_ROLE_ALIAS;
     bool alias = item->role == LEAT_ROLE_ALIAS;

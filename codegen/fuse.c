@@ -115,6 +115,10 @@ static bool learn_all(const leat_unit *first, const leat_unit *second, axis_map 
   return true;
 }
 
+static unsigned all_axes(const leat_unit *unit) {
+  return (1u << unit->rank) - 1;
+}
+
 // Maps the second's axes to the first's axes of `among`, all of them, in order and of equal extent.
 static bool complete(const leat_unit *first, unsigned among, const leat_unit *second,
                      axis_map *map) {
@@ -127,6 +131,19 @@ static bool complete(const leat_unit *first, unsigned among, const leat_unit *se
   }
   while (next < first->rank && !(among >> next & 1)) next++;
   return next == first->rank;
+}
+
+// A product's rows may be stored in another order: whether all axes of the second are known, its
+// last one as the product's columns.
+static bool is_permuted(const leat_unit *product, const leat_unit *second, const axis_map *map) {
+  unsigned seen = 0;
+  int last = product->rank - 1;
+  if (product->kind != LEAT_UNIT_CONTRACT || product->rank != second->rank) return false;
+  for (int k = 0; k < second->rank; k++) {
+    if (map->to[k] < 0 || !leat_dim_equal(product->dims[map->to[k]], second->dims[k])) return false;
+    seen |= 1u << map->to[k];
+  }
+  return last >= 0 && seen == all_axes(product) && map->to[last] == last;
 }
 
 static bool inverse(const axis_map *map, int rank, axis_map *out) {
@@ -165,10 +182,6 @@ static bool is_loops(const leat_unit *unit) {
   return unit->kind == LEAT_UNIT_LOOPS;
 }
 
-static unsigned all_axes(const leat_unit *unit) {
-  return (1u << unit->rank) - 1;
-}
-
 // Without a reduction, the tiles of a unit share the row that all of it is.
 static bool has_several_rows(const leat_unit *unit) {
   return unit->reduced || unit->rank != 1;
@@ -195,7 +208,12 @@ static relation relate(const leat_unit *first, const leat_unit *second, axis_map
   contracts |= second->kind == LEAT_UNIT_CONTRACT;
   if (!learn_all(first, second, &learnt)) return UNRELATED;
   *map = learnt;
-  if (first->rank == second->rank && complete(first, all_axes(first), second, map))
+  bool same = first->rank == second->rank && complete(first, all_axes(first), second, map);
+  if (!same && is_permuted(first, second, &learnt)) {
+    *map = learnt;
+    same = true;
+  }
+  if (same)
     return (contracts ? !first->reduced && !second->reduced && !first->has_rows && !second->has_rows
                       : same_reductions(first, second, map) && same_rows(first, second, map))
                ? SAME
