@@ -422,11 +422,20 @@ k_value lower_gather(leat_lowering *l, const leat_node *node, const leat_index *
   return leat_operand(l, node, 0, in);
 }
 
+// Which lanes are at the place: of lanes in a row one or none, whose number has few bits.
+static k_value lanes_at(leat_lowering *l, leat_index at, k_value place) {
+  k_builder *b = l->b;
+  if (at.vector || at.step != 1 || l->lanes == 1 || place->op != K_SPLAT)
+    return k_binary(b, K_EQ, place, leat_index_value(l, at));
+  k_value lane = k_binary(b, K_MAX, k_sub(b, place->args[0], at.base), k_i64(b, -1));
+  lane = k_binary(b, K_MIN, lane, k_i64(b, l->lanes));
+  return k_binary(b, K_EQ, k_lane(b, LEAT_i32, l->lanes), k_cast(b, LEAT_i32, lane));
+}
+
 k_value lower_one_hot(leat_lowering *l, const leat_node *node, const leat_index *at) {
-  leat_dtype dtype = node->outputs[0].dtype;
   k_value label = k_cast(l->b, LEAT_i64, leat_operand(l, node, 0, at));
-  k_value class = leat_index_value(l, at[node->outputs[0].rank - 1]);
-  return k_convert(l->b, LEAT_bool, dtype, k_binary(l->b, K_EQ, label, class));
+  k_value hit = lanes_at(l, at[node->outputs[0].rank - 1], label);
+  return k_convert(l->b, LEAT_bool, node->outputs[0].dtype, hit);
 }
 
 // -- Values from nothing --------------------------------------------------------------------------
