@@ -32,15 +32,24 @@ static void use_in(leat_item *item, int first, int last) {
   if (last > item->last_use) item->last_use = last;
 }
 
-void leat_loops_find_passes(leat_loops *s) {
-  const leat_unit *unit = s->unit;
+int leat_unit_find_passes(const leat_unit *unit) {
+  int passes = 1;
   for (uint32_t i = 0; i < unit->members.count; i++) {
     leat_item *item = unit->members.items[i];
     item->pass = pass_of(unit, item);
+    if (leat_item_is_full(item) && item->pass >= passes) passes = item->pass + 1;
+  }
+  return passes;
+}
+
+void leat_loops_find_passes(leat_loops *s) {
+  const leat_unit *unit = s->unit;
+  s->passes = leat_unit_find_passes(unit);
+  for (uint32_t i = 0; i < unit->members.count; i++) {
+    leat_item *item = unit->members.items[i];
     item->first_use = INT32_MAX;
     item->last_use = -1;
     if (is_reduction(item)) use_in(item, item->pass, item->pass);
-    if (leat_item_is_full(item) && item->pass >= s->passes) s->passes = item->pass + 1;
   }
   for (uint32_t i = 0; i < unit->outputs.count; i++) {
     leat_item *item = unit->outputs.items[i].item;

@@ -268,7 +268,7 @@ static leat_dim make_block_tiles(leat_loops *s) {
 
 static void lower_part(leat_table *table, leat_unit *unit, leat_fold_part part) {
   leat_lower *w = leat_lower_begin(table, unit);
-  leat_loops s = {.w = w, .unit = unit, .b = &w->builder, .part = part, .passes = 1};
+  leat_loops s = {.w = w, .unit = unit, .b = &w->builder, .part = part};
   double cost = part == LEAT_FOLD_TOTALS ? 0 : leat_unit_estimate(table, unit);
   s.column = s.columns = s.row_number = s.side_number = k_i64(s.b, 0);
   if (unit->scratch) s.scratch = leat_lower_buffer(w, unit->scratch);

@@ -1,8 +1,8 @@
 // Memory: where each value of the arena lies. A value's memory is free for another as soon as all
 // that touch it have run, by the order of tasks and, in a segment, of units; values of run-time
 // size lie in the places of others that are as large, in an arena for the dims that they need.
-// Outputs take the memory of an input that ends there, where each element is read before the same
-// element is written; that of a scatter the memory of what it begins as.
+// Outputs take the memory of an input that ends there, where each element is read for the last time
+// before the same element is written; that of a scatter the memory of what it begins as.
 #include "codegen/offsets.h"
 
 #include <stdlib.h>
@@ -165,14 +165,24 @@ static void share_scatter(leat_planner *p, const leat_unit *unit) {
   x->place.taken = true;
 }
 
+// Whether the unit reads nothing at the output's element once that is stored: of loops in several
+// passes this is what the last one makes.
+static bool is_made_last(const leat_unit *unit, const leat_item *item) {
+  if (unit->kind == LEAT_UNIT_CONTRACT) return true;
+  if (unit->kind != LEAT_UNIT_LOOPS || unit->scratch) return false;
+  if (!unit->reduced) return true;
+  int passes = leat_unit_find_passes(unit);
+  return leat_item_is_full(item) && !leat_item_reduces(item) && item->pass == passes - 1;
+}
+
 static void share_in_unit(leat_planner *p, const leat_unit *unit) {
   if (unit->kind == LEAT_UNIT_SCATTER) share_scatter(p, unit);
-  bool once = unit->kind == LEAT_UNIT_CONTRACT || (unit->kind == LEAT_UNIT_LOOPS && !unit->reduced);
-  if (!once) return;
+  if (unit->kind != LEAT_UNIT_CONTRACT && unit->kind != LEAT_UNIT_LOOPS) return;
   leat_storages reads = leat_unit_reads(p->table, unit);
   for (uint32_t i = 0; i < unit->outputs.count; i++) {
     const leat_output *output = &unit->outputs.items[i];
     if (output->storage->kind != LEAT_BUFFER_ARENA || output->into) continue;
+    if (!is_made_last(unit, output->item)) continue;
     for (uint32_t j = 0; j < reads.count && !output->storage->place.shares; j++) {
       if (!can_share(p, output, reads.items[j]) ||
           !same_memory(&reads.items[j]->type, &output->storage->type) ||

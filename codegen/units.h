@@ -368,6 +368,8 @@ void leat_storage_life(const leat_storage *storage, uint32_t *first, uint32_t *l
 void leat_contract_prepare(leat_table *table, leat_unit *unit);
 void leat_loops_prepare(leat_table *table, leat_unit *unit);
 void leat_library_prepare(leat_table *table, leat_unit *unit);
+// How often a row is gone over, each member in a pass of its own number, as reductions end.
+int leat_unit_find_passes(const leat_unit *unit); // of loops
 LEAT_MUST_USE leat_status leat_lower_unit(leat_table *table, leat_unit *unit);
 
 // -- codegen.c: the stages of a table -------------------------------------------------------------
