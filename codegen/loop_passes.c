@@ -8,7 +8,10 @@
 #include <assert.h>
 #include <string.h>
 
-enum { MOST_UNROLLED_STEPS = 4 }; // reduced elements under vectors of outputs
+enum {
+  MOST_UNROLLED_STEPS = 4, // reduced elements under vectors of outputs
+  SIDE_BY_SIDE = 4,        // vectors of reduced elements, each with accumulators of its own
+};
 
 static bool is_reduction(const leat_item *item) {
   return leat_item_reduces(item);
@@ -186,6 +189,32 @@ static void vector(leat_loops *s, k_value first, k_value mask, k_value *acc) {
   l->mask = NULL;
 }
 
+// Of folds whose order changes no bit, some vectors at a time, none of which waits for the one
+// before. Returns where the vectors begin that are left.
+static k_value fold_side_by_side(leat_loops *s, k_value low, k_value whole, k_value *acc) {
+  k_builder *b = s->b;
+  uint32_t each = s->accumulators, count = each * SIDE_BY_SIDE;
+  k_value all[LEAT_MOST_ACCUMULATORS], merged[LEAT_MOST_ACCUMULATORS];
+  if (!each || count > LEAT_MOST_ACCUMULATORS || !all_exact(s)) return low;
+  k_value size = k_i64(b, SIDE_BY_SIDE * LEAT_LANES), rest = k_sub(b, whole, low);
+  k_value end = k_add(b, low, k_mul(b, k_binary(b, K_DIV, rest, size), size));
+  s->w->l.lanes = LEAT_LANES;
+  for (uint32_t i = 0; i < each; i++) all[i] = acc[i];
+  for (uint32_t u = each; u < count; u += each) fold(s, FOLD_INIT, NULL, NULL, NULL, all + u);
+  k_instr *loop = k_loop_begin(b, low, end, SIDE_BY_SIDE * LEAT_LANES, all, count);
+  for (uint32_t i = 0; i < count; i++) all[i] = k_loop_carried(loop, i);
+  for (uint32_t u = 0; u < SIDE_BY_SIDE; u++)
+    vector(s, k_add(b, k_loop_index(loop), k_i64(b, u * LEAT_LANES)), NULL, all + u * each);
+  k_loop_end(b, all, count);
+  for (uint32_t i = 0; i < each; i++) acc[i] = k_result(b, loop, i);
+  for (uint32_t u = each; u < count; u += each) {
+    for (uint32_t i = 0; i < each; i++) all[i] = k_result(b, loop, u + i);
+    fold(s, FOLD_MERGE, acc, all, NULL, merged);
+    memcpy(acc, merged, each * sizeof *acc);
+  }
+  return end;
+}
+
 void leat_loops_vectors(leat_loops *s, k_value low, k_value high, k_value *acc) {
   k_builder *b = s->b;
   k_value length = k_sub(b, high, low);
@@ -196,6 +225,7 @@ void leat_loops_vectors(leat_loops *s, k_value low, k_value high, k_value *acc) 
   }
   k_value rest = k_binary(b, K_AND, length, k_i64(b, LEAT_LANES - 1));
   k_value whole = k_sub(b, high, rest);
+  low = fold_side_by_side(s, low, whole, acc);
   k_instr *loop = k_loop_begin(b, low, whole, LEAT_LANES, acc, s->accumulators);
   for (uint32_t i = 0; i < s->accumulators; i++) acc[i] = k_loop_carried(loop, i);
   vector(s, k_loop_index(loop), NULL, acc);

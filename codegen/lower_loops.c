@@ -155,10 +155,10 @@ static void tile_of_chunk(leat_loops *s, leat_dim chunks, int64_t size) {
   leat_loops_vectors(s, low, high, NULL);
 }
 
-// Elements of a row for the passes behind, if they stay in a half of the first cache.
+// Elements of a row for the passes behind, if they stay in a quarter of the second cache.
 static void keep_costly(leat_loops *s) {
   const leat_target_info *target = s->w->table->cg->options->target;
-  int64_t most = target->l1 / 2 / (int64_t)sizeof(float);
+  int64_t most = target->l2 / 4 / (int64_t)sizeof(float);
   if (s->unrolled || s->steps || !s->by_lanes || !leat_is_at_most(s->length, most)) return;
   int64_t size = (s->length->imm.i + LEAT_LANES - 1) / LEAT_LANES * LEAT_LANES;
   int64_t room = LEAT_MOST_LOCAL_BYTES;
