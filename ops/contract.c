@@ -134,26 +134,9 @@ leat_winograd leat_winograd_of(const leat_node *node) {
                          .before = {before[0], before[1]}};
 }
 
-// Tiles of an image of the type.
-static double count_tiles(const leat_type *type, double tile) {
-  return ceil((double)type->dims[1].value / tile) * ceil((double)type->dims[2].value / tile);
-}
-
-double leat_contraction_depth(const leat_node *node, leat_dim *depth) {
+leat_dim leat_contraction_depth(const leat_node *node) {
   const leat_type *a = leat_value_type(node->inputs[0]);
-  leat_winograd what = leat_winograd_of(node);
-  double tile = what.tile, window = what.window, places = tile + window - 1;
-  if (what.weights) {
-    const leat_type *dy = leat_value_type(node->inputs[1]);
-    *depth = dy->dims[0];
-    return count_tiles(dy, tile) * places * places / (window * window);
-  }
-  if (what.tile) {
-    *depth = leat_value_type(node->inputs[1])->dims[2];
-    return places * places / (tile * tile);
-  }
-  *depth = a->dims[sides_of(node, "transpose_a", a->rank).column];
-  return 1;
+  return a->dims[sides_of(node, "transpose_a", a->rank).column];
 }
 
 static bool is_known(leat_dim extent, int64_t least) {

@@ -46,8 +46,12 @@ double leat_cost_flops(const leat_target_info *target, leat_dtype dtype) {
 // Columns are computed by vectors.
 static double products(const leat_target_info *target, const leat_node *node) {
   const leat_type *out = &node->outputs[0];
-  leat_dim depth;
-  double k = leat_contraction_depth(node, &depth) * leat_cost_extent(depth);
+  int tile = leat_winograd_of(node).tile;
+  if (tile) {
+    leat_convolution convolution = leat_convolution_of(node);
+    return leat_cost_convolution(target, &convolution, tile);
+  }
+  double k = leat_cost_extent(leat_contraction_depth(node));
   double lanes = ceil(leat_cost_extent(out->dims[out->rank - 1]) / LEAT_LANES) * LEAT_LANES;
   double rows = leat_cost_elements(out->dims, out->rank - 1);
   return rows * lanes * k * 2 / leat_cost_flops(target, out->dtype);

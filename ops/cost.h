@@ -4,8 +4,7 @@
 // It ranks ways, so it is coarse. Its rates are fitted to one core of a Xeon with AVX-512 (Emerald
 // Rapids), of which ir/op_cost.def says what an element of each op takes; other machines take
 // longer by the registers that a vector fills there. A dim that is known only while running counts
-// as LEAT_UNKNOWN_EXTENT. What a way has of its own (that a convolution's products are slower than
-// plain ones) stands with the way, as a share of these rates.
+// as LEAT_UNKNOWN_EXTENT.
 #ifndef LEAT_OPS_COST_H
 #define LEAT_OPS_COST_H
 
@@ -39,6 +38,23 @@ double leat_cost_flops(const leat_target_info *target, leat_dtype dtype);
 double leat_cost_computing(const leat_target_info *target, const leat_node *node); // nanoseconds
 // Of a node by itself. What only renames elements, is fed, loaded or constant is no work.
 leat_work leat_cost_work(const leat_target_info *target, const leat_node *node);
+
+// -- cost_convolution.c ---------------------------------------------------------------------------
+
+// Of f32, by square windows in steps of 1, or the gradient of its weights.
+typedef struct leat_convolution {
+  int window;
+  bool weights;
+  double images, down, across, channels, outputs; // `down` and `across`: outputs of an image
+} leat_convolution;
+
+// Of a node that is one by Winograd's transforms.
+leat_convolution leat_convolution_of(const leat_node *node);
+// Nanoseconds: by transforms of tiles of `tile` outputs a side; 0: by products of its windows.
+double leat_cost_convolution(const leat_target_info *target, const leat_convolution *convolution,
+                             int tile);
+
+// -------------------------------------------------------------------------------------------------
 
 double leat_cost_nanoseconds(leat_work work); // its bytes in caches
 double leat_cost_copy(const leat_type *type); // nanoseconds of reading and writing a value

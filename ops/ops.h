@@ -132,8 +132,7 @@ leat_winograd leat_winograd_of(const leat_node *node);
 static inline int64_t leat_winograd_room(const leat_target_info *target) {
   return target->l2 / 2;
 }
-// An element of it sums so many products for each of *depth.
-double leat_contraction_depth(const leat_node *node, leat_dim *depth);
+leat_dim leat_contraction_depth(const leat_node *node); // products of matrices that are summed
 
 // Evaluates one node with ref_X; context->outputs is set, allocated in the arena. Dims must be
 // known.

@@ -8,16 +8,9 @@
 #include "ops/ops.h"
 #include "passes/rewrite.h"
 
-#include <math.h>
 #include <string.h>
 
-// Of the rates of plain products and of caches: what is reached by the convolution as it stands, by
-// products of transformed tiles, and by weights that are read again beside these.
-static const double direct = 13.0 / 16, multiplied = 11.0 / 16, again = 0.8;
-static const double transform = 40.0 / 3; // instructions for an element of a tile
-
 typedef struct convolution {
-  const leat_target_info *target;
   const leat_node *unfold;
   leat_value x, w; // w[window, window, channels, outputs]
   int64_t window;
@@ -129,73 +122,27 @@ static bool find_weights(const leat_node *product, convolution *out) {
          leat_dim_is(type->dims[0], (int64_t)rows) && same_dims(dy, &out->unfold->outputs[0], 3);
 }
 
-// -- What it takes --------------------------------------------------------------------------------
-
-static double flops(const convolution *c) {
-  return leat_cost_flops(c->target, LEAT_f32);
-}
-
-static double direct_nanoseconds(const convolution *c) {
-  double windows = c->images * (double)c->size[0].value * (double)c->size[1].value;
-  return 2 * (double)(c->window * c->window) * windows * c->channels * c->outputs /
-         (direct * flops(c));
-}
-
-static double count_tiles(const convolution *c, int tile) {
-  return c->images * ceil((double)c->size[0].value / tile) * ceil((double)c->size[1].value / tile);
-}
-
-// Of a transformed tile.
-static double elements_of(const convolution *c, int tile) {
-  double places = tile + (double)c->window - 1;
-  return places * places;
-}
-
-static double count_blocks(const convolution *c, int tile) {
-  double bytes = count_tiles(c, tile) * 4 * elements_of(c, tile) * (c->channels + 64);
-  return ceil(bytes / (double)leat_winograd_room(c->target));
-}
-
-// To transform the elements of tiles of `tile` outputs a side, and to multiply them.
-static double for_tiles(const convolution *c, int tile) {
-  double elements = count_tiles(c, tile) * elements_of(c, tile);
-  double each = transform * leat_cost_instruction(c->target);
-  return 2 * elements * c->channels * c->outputs / (multiplied * flops(c)) +
-         elements * (c->channels + c->outputs) * each;
-}
-
-// The transformed weights are read for each block of tiles.
-static double nanoseconds(const convolution *c, int tile) {
-  double weights = elements_of(c, tile) * c->channels * c->outputs;
-  double reading = 1.0 / LEAT_MEMORY_RATE + (count_blocks(c, tile) - 1) / (again * LEAT_CACHE_RATE);
-  return for_tiles(c, tile) + 4 * weights * reading;
-}
-
-// The sums of all places are read and written for each block of tiles, and added at the end.
-static double nanoseconds_of_weights(const convolution *c, int tile) {
-  double sums = elements_of(c, tile) * c->channels * c->outputs;
-  bool stay = 4 * sums < (double)leat_winograd_room(c->target);
-  double rate = stay ? again * LEAT_CACHE_RATE : LEAT_MEMORY_RATE;
-  return for_tiles(c, tile) +
-         4 * sums * (2 * count_blocks(c, tile) / rate + 10.0 / LEAT_MEMORY_RATE);
-}
-
-typedef double estimate(const convolution *c, int tile);
+// -------------------------------------------------------------------------------------------------
 
 // 0: none gains.
-static int best_tile(const convolution *c, estimate *nanoseconds) {
+static int best_tile(const leat_target_info *target, const convolution *c, bool weights) {
   static const int tiles[] = {4, 2};
-  double least = direct_nanoseconds(c) / 1.2;
+  leat_convolution sizes = {.window = (int)c->window,
+                            .weights = weights,
+                            .images = c->images,
+                            .down = (double)c->size[0].value,
+                            .across = (double)c->size[1].value,
+                            .channels = c->channels,
+                            .outputs = c->outputs};
+  double least = leat_cost_convolution(target, &sizes, 0) / 1.2;
   int best = 0;
   for (int i = 0; i < 2; i++) {
     if (tiles[i] + c->window > 7) continue; // more places than there are transforms of
-    double cost = nanoseconds(c, tiles[i]);
+    double cost = leat_cost_convolution(target, &sizes, tiles[i]);
     if (cost < least) least = cost, best = tiles[i];
   }
   return best;
 }
-
-// -------------------------------------------------------------------------------------------------
 
 static void become(leat_graph *graph, leat_node *node, const convolution *c, int tile) {
   leat_value inputs[] = {c->x, c->w};
@@ -222,14 +169,14 @@ static void become_weights(leat_graph *graph, leat_node *node, const convolution
 
 // Whether the product is one now.
 static bool choose(const leat_pass_context *context, leat_graph *graph, leat_node *node) {
-  convolution c = {.target = context->target};
+  convolution c;
   if (node->op != LEAT_OP_matmul) return false;
-  int tile = find(node, &c) ? best_tile(&c, nanoseconds) : 0;
+  int tile = find(node, &c) ? best_tile(context->target, &c, false) : 0;
   if (tile) {
     become(graph, node, &c, tile);
     return true;
   }
-  tile = find_weights(node, &c) ? best_tile(&c, nanoseconds_of_weights) : 0;
+  tile = find_weights(node, &c) ? best_tile(context->target, &c, true) : 0;
   if (tile) become_weights(graph, node, &c, tile);
   return tile != 0;
 }
