@@ -1,17 +1,17 @@
-// choose: picks what may change bits: the kernel family of each contraction, which of them
-// Winograd's transforms compute (choose_winograd.c), and which sums over the turns of a loop are
-// made behind it (choose_sums.c).
+// choose: picks what may change bits: the kernel family of each contraction, how it reads windows
+// (choose_windows.c), which of them Winograd's transforms compute (choose_winograd.c), and which
+// sums over the turns of a loop are made behind it (choose_sums.c).
 //
 //   needs   dims as the text has them: it runs before `infer`, because a family may change bits
 //           and bits must not depend on whether a step is specialised
-//   keeps   all but such convolutions, loops and their sums, and what it says on nodes: the
-//   attribute `family`
-//           ("" is the generator's, "blis" is BLIS's), and `sums` of a loop
+//   keeps   all but such windows, convolutions, loops and their sums, and what it says on nodes:
+//           the attribute `family` ("" is the generator's, "blis" is BLIS's), and `sums` of a loop
 //
 // BLIS carries plain dense products of matrices when the session asks for it, one or a batch. The
 // number of rows never counts. Where the text says that an inner dim is small, a call costs more
 // than it gains, and the generator keeps the product.
 #include "passes/choose_sums.h"
+#include "passes/choose_windows.h"
 #include "passes/choose_winograd.h"
 
 enum { LEAST_BLIS_DIM = 16 };
@@ -37,6 +37,7 @@ static void choose_families(const leat_pass_context *context, leat_graph *graph)
 }
 
 static void visit(void *context, leat_graph *graph) {
+  leat_choose_windows(context, graph);
   leat_choose_sums(context, graph);
   if (!((const leat_pass_context *)context)->strict) leat_choose_winograd(context, graph);
   choose_families(context, graph);
