@@ -120,6 +120,7 @@ static leat_status compile_table(leat_table *table, leat_node *const *roots, uin
   leat_vec_push(table->cg->arena, &table->cg->tables, table);
   leat_table_arrange(table, roots, count);
   LEAT_TRY(leat_table_prepare(table));
+  LEAT_TRY(leat_recompute(table));
   LEAT_TRY(leat_table_plan(table));
   LEAT_TRY(leat_table_lower(table));
   leat_image_add_table(table);

@@ -2,6 +2,7 @@
 //
 //   fuse      groups of nodes that become one kernel
 //   schedule  the order of groups, and the tasks that they make
+//   recompute what is made again where it is read late, for memory
 //   plan      arena offsets from lifetimes; in place where an input dies at the same index
 //   lower     each group to a kernel; the contraction generator
 //   image     the tables
@@ -64,6 +65,7 @@ typedef struct leat_inspection {
 typedef struct leat_codegen_options {
   const leat_target_info *target; // the machine that the code is for
   bool blis, keep_denormals;
+  uint64_t memory_limit;             // bytes that a step's values are to take; 0: any number
   const char *entry, *about;         // of an artifact: what the image says of itself; NULL: nothing
   uint32_t level;                    // likewise, as leat_image.level
   const leat_counted_entry *entries; // of an artifact; in a session's steps the session counts

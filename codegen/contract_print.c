@@ -110,7 +110,7 @@ static void print_time(double nanoseconds, leat_text *out) {
 
 static void print_planned(const planned *found, double all, leat_text *out) {
   const leat_contraction_plan *p = found->unit->contraction;
-  leat_text_add(out, "\n  `%s`: ", p->item->node->name);
+  leat_text_add(out, "\n  `%s`%s: ", p->item->node->name, found->unit->again ? ", again" : "");
   print_sizes(p, out);
   leat_text_add(out, ", %.3g Mflop, %.3g MB, ", 1e-6 * found->flops, 1e-6 * found->bytes);
   print_time(found->nanoseconds, out);

@@ -281,7 +281,7 @@ static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launc
   if (launch->region) record.region = add_region(cg, launch->region);
   record.arg_first = image->out.args.count;
   for (uint32_t i = 0; i < launch->buffers.count; i++)
-    add_arg(image, false, buffer_of(cg, launch->buffers.items[i]));
+    add_arg(image, false, buffer_of(cg, leat_unit_storage(unit, launch->buffers.items[i])));
   for (uint32_t i = 0; i < launch->scalars.count; i++)
     add_arg(image, true, leat_image_writer_formula(&image->out, launch->scalars.items[i]));
   for (uint32_t i = 0; i < launch->sites.count; i++) add_site(image, &launch->sites.items[i]);
@@ -292,7 +292,7 @@ static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launc
 
 static leat_image_task grow_task(leat_codegen_state *cg, const leat_unit *unit) {
   leat_image_state *image = state_of(cg);
-  uint32_t from = buffer_as(cg, unit->copy.from, unit->copy.type);
+  uint32_t from = buffer_as(cg, leat_unit_storage(unit, unit->copy.from), unit->copy.type);
   leat_image_task task = {.kind = leat_unit_task_kind(unit),
                           .first = image->out.args.count,
                           .count = 1,
@@ -314,9 +314,10 @@ static leat_image_task own_task(leat_table *table, const leat_unit *unit) {
                              .node = origin_of(state_of(cg), node)};
   uint32_t *buffers = leat_new_array(cg->arena, uint32_t, (size_t)node->input_count + 1);
   if (unit->received) buffers[0] = buffer_of(cg, unit->received);
-  for (uint32_t i = 0; i < node->input_count; i++)
-    buffers[i] = buffer_as(cg, leat_item_memory(table, node->inputs[i])->storage,
-                           leat_value_type(node->inputs[i]));
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    leat_storage *storage = leat_item_memory(table, node->inputs[i])->storage;
+    buffers[i] = buffer_as(cg, leat_unit_storage(unit, storage), leat_value_type(node->inputs[i]));
+  }
   return leat_image_writer_task(&state_of(cg)->out, node, buffers);
 }
 

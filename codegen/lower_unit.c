@@ -68,7 +68,20 @@ void leat_lower_alone(leat_table *table, leat_unit *unit) {
     leat_lower_loops(table, unit);
 }
 
+// By the launches of the first time, but for those that make what is there since.
+static void lower_again(leat_table *table, leat_unit *unit) {
+  for (uint32_t i = 0; i < unit->again->launches.count; i++) {
+    leat_launch *launch = unit->again->launches.items[i];
+    if (launch->buffers.items[0]->kind == LEAT_BUFFER_PREPARED) continue;
+    leat_vec_push(table->cg->arena, &unit->launches, launch);
+  }
+}
+
 leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
+  if (unit->again) {
+    lower_again(table, unit);
+    return LEAT_OK;
+  }
   switch (unit->kind) {
   case LEAT_UNIT_LOOPS:
   case LEAT_UNIT_CONTRACT: leat_lower_alike(table, unit); break;

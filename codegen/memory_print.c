@@ -17,6 +17,7 @@ typedef struct value {
   const leat_item *item;  // that it is; NULL: it is …
   const leat_unit *helps; // … what this unit alone needs, or has more of than its outputs
   uint32_t views;         // items that are it in another shape
+  bool again;             // it is made another time
   leat_dim size;          // bytes
   bool placed;            // size and offset are numbers, in the table's first arena
   uint32_t first, last;   // units
@@ -90,8 +91,12 @@ static void name_values(memory_printer *p) {
     if (v && item->role != LEAT_ROLE_ALIAS && !v->item) v->item = item;
   }
   for (uint32_t i = 0; i < table->units.count; i++) {
-    leat_unit *unit = table->units.items[i];
-    leat_storages writes = leat_unit_writes((leat_table *)table, unit);
+    const leat_unit *unit = table->units.items[i];
+    for (uint32_t k = 0; unit->again && k < unit->outputs.count; k++) {
+      value *v = leat_map_get(&p->by_storage, unit->outputs.items[k].storage);
+      if (v) v->item = unit->outputs.items[k].item, v->again = true;
+    }
+    leat_storages writes = leat_unit_writes(p->arena, unit);
     for (uint32_t k = 0; k < writes.count; k++) {
       value *v = leat_map_get(&p->by_storage, writes.items[k]);
       if (v && !v->item && !v->helps) v->helps = unit;
@@ -168,6 +173,7 @@ static void add_value(memory_printer *p, const value *v) {
   add_name(p, v);
   leat_text_add(p->out, " ");
   leat_type_print(&v->storage->type, p->out);
+  if (v->again) leat_text_add(p->out, ", made again");
   if (place->arena) leat_text_add(p->out, ", in arena %u", place->arena);
   if (place->slots > 1) leat_text_add(p->out, ", %u that change places", place->slots);
   if (shares) leat_text_add(p->out, ", in place of "), add_name(p, shares);
@@ -209,14 +215,17 @@ static int64_t extent_of(const memory_printer *p) {
 
 static void add_peak(memory_printer *p) {
   int64_t *live = live_bytes(p), extent = extent_of(p);
-  uint32_t units = p->table->units.count, at = 0, places = 0, symbolic = 0;
+  uint32_t units = p->table->units.count, at = 0, places = 0, symbolic = 0, again = 0;
   for (uint32_t i = 1; i < units; i++)
     if (live[i] > live[at]) at = i;
   for (uint32_t i = 0; i < p->count; i++) {
     places += !p->values[i].storage->place.shares;
     symbolic += !p->values[i].placed;
+    again += p->values[i].again;
   }
-  leat_text_add(p->out, "  %u values in %u places, %u units; ", p->count, places, units);
+  leat_text_add(p->out, "  %u values", p->count);
+  if (again) leat_text_add(p->out, ", of which %u are made again,", again);
+  leat_text_add(p->out, " in %u places, %u units; ", places, units);
   add_number(p, extent, 0);
   leat_text_add(p->out, " bytes");
   if (extent) {

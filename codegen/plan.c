@@ -17,33 +17,45 @@ static void add_once(leat_arena *arena, leat_storages *list, leat_storage *stora
   leat_vec_push(arena, list, storage);
 }
 
-leat_storages leat_unit_reads(leat_table *table, const leat_unit *unit) {
+const leat_unit *leat_unit_first(const leat_unit *unit) {
+  return unit->again ? unit->again : unit;
+}
+
+leat_storage *leat_unit_storage(const leat_unit *unit, leat_storage *named) {
+  for (uint32_t i = 0; i < unit->instead.count; i++)
+    if (unit->instead.items[i].of == named) return unit->instead.items[i].is;
+  return named;
+}
+
+leat_storages leat_unit_reads(leat_arena *arena, const leat_unit *unit) {
+  const leat_unit *first = leat_unit_first(unit);
   leat_storages list = {0};
   for (uint32_t i = 0; i < unit->members.count; i++) {
     const leat_item *item = unit->members.items[i];
     for (uint32_t j = leat_item_copied_reads(item); j < item->reads.count; j++) {
       const leat_item *producer = item->reads.items[j]->producer;
-      bool inside = producer->unit && leat_unit_of(producer->unit) == unit;
-      if (!inside && producer->storage) add_once(table->cg->arena, &list, producer->storage);
+      bool inside = producer->unit && leat_unit_of(producer->unit) == first;
+      if (!inside && producer->storage)
+        add_once(arena, &list, leat_unit_storage(unit, producer->storage));
     }
   }
-  if (unit->kind == LEAT_UNIT_COPY) add_once(table->cg->arena, &list, unit->copy.from);
+  if (unit->kind == LEAT_UNIT_COPY)
+    add_once(arena, &list, leat_unit_storage(unit, unit->copy.from));
   return list;
 }
 
-leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit) {
+leat_storages leat_unit_writes(leat_arena *arena, const leat_unit *unit) {
   leat_storages list = {0};
   for (uint32_t i = 0; i < unit->outputs.count; i++)
-    add_once(table->cg->arena, &list, unit->outputs.items[i].storage);
+    add_once(arena, &list, unit->outputs.items[i].storage);
   leat_storage *filled = leat_unit_filled(unit);
-  if (filled) add_once(table->cg->arena, &list, filled);
-  if (unit->scratch) add_once(table->cg->arena, &list, unit->scratch);
-  if (unit->parts) add_once(table->cg->arena, &list, unit->parts);
+  if (filled) add_once(arena, &list, filled);
+  if (unit->scratch) add_once(arena, &list, unit->scratch);
+  if (unit->parts) add_once(arena, &list, unit->parts);
   // Of a loop that is one kernel it is the kernel's.
   bool region = unit->kind == LEAT_UNIT_REGION;
   bool loop = region && unit->members.items[0]->node->op == LEAT_OP_while_loop;
-  if (region && !(loop && unit->region.kernel))
-    add_once(table->cg->arena, &list, unit->region.predicate);
+  if (region && !(loop && unit->region.kernel)) add_once(arena, &list, unit->region.predicate);
   return list;
 }
 
@@ -74,7 +86,8 @@ static void find_lifetimes(leat_planner *p) {
   leat_table *table = p->table;
   for (uint32_t i = 0; i < table->units.count; i++) {
     leat_unit *unit = table->units.items[i];
-    leat_storages writes = leat_unit_writes(table, unit), reads = leat_unit_reads(table, unit);
+    leat_storages writes = leat_unit_writes(p->arena, unit);
+    leat_storages reads = leat_unit_reads(p->arena, unit);
     touch(p, &reads, unit);
     touch(p, &writes, unit);
   }
@@ -84,7 +97,7 @@ static void find_lifetimes(leat_planner *p) {
 
 static void find_task_order(leat_table *table) {
   uint32_t n = table->tasks.count;
-  if (n <= 1 || n > MOST_TASKS) return;
+  if (table->after || n <= 1 || n > MOST_TASKS) return;
   uint8_t *after = table->after = leat_new_array(table->cg->arena, uint8_t, (size_t)n * n);
   for (uint32_t b = 0; b < n; b++) { // tasks are numbered so that what they need is before them
     const leat_task *task = &table->tasks.items[b];
@@ -96,9 +109,9 @@ static void find_task_order(leat_table *table) {
   }
 }
 
-static bool runs_before(const leat_planner *p, const leat_unit *a, const leat_unit *b) {
+bool leat_unit_runs_before(const leat_table *table, const leat_unit *a, const leat_unit *b) {
   if (a->task == b->task) return a->position < b->position;
-  return p->after && p->after[(size_t)a->task * p->task_count + b->task];
+  return table->after && table->after[(size_t)a->task * table->tasks.count + b->task];
 }
 
 // Everything that touches `old` has run when `unit` does.
@@ -106,7 +119,7 @@ static bool ends_before(const leat_planner *p, const leat_storage *old, const le
   const leat_arena_place *place = &old->place;
   if (place->lasts) return false;
   for (uint32_t i = place->touched.count; i-- > 0;)
-    if (!runs_before(p, place->touched.items[i], unit)) return false;
+    if (!leat_unit_runs_before(p->table, place->touched.items[i], unit)) return false;
   return true;
 }
 
@@ -126,8 +139,9 @@ static bool at_same_element(const leat_unit *unit, const leat_item *value,
     const leat_item *item = unit->members.items[i];
     for (uint32_t j = 0; j < item->reads.count; j++) {
       const leat_access *access = item->reads.items[j];
-      if (access->producer->storage == storage && !leat_access_is_same_element(access, value))
-        return false;
+      leat_storage *named = access->producer->storage;
+      bool reads = named && leat_unit_storage(unit, named) == storage;
+      if (reads && !leat_access_is_same_element(access, value)) return false;
     }
   }
   return true;
@@ -139,15 +153,16 @@ static bool same_memory(const leat_type *a, const leat_type *b) {
   return same;
 }
 
-static bool can_share(const leat_planner *p, const leat_output *output, const leat_storage *input) {
-  const leat_unit *unit = leat_unit_of(output->item->unit);
+static bool can_share(const leat_planner *p, const leat_unit *unit, const leat_output *output,
+                      const leat_storage *input) {
   const leat_storage *out = output->storage;
   const leat_arena_place *place = &input->place;
   if (input->kind != LEAT_BUFFER_ARENA || input == out) return false;
   if (!is_own(p, out) || !is_own(p, input) || out->place.pool || place->pool) return false;
   if (out->place.touched.items[0] != unit || place->lasts || place->taken) return false;
   for (uint32_t i = 0; i < place->touched.count; i++)
-    if (place->touched.items[i] != unit && !runs_before(p, place->touched.items[i], unit))
+    if (place->touched.items[i] != unit &&
+        !leat_unit_runs_before(p->table, place->touched.items[i], unit))
       return false;
   return true;
 }
@@ -156,11 +171,11 @@ static bool can_share(const leat_planner *p, const leat_output *output, const le
 static void share_scatter(leat_planner *p, const leat_unit *unit) {
   const leat_item *item = unit->members.items[0];
   leat_output *output = &unit->outputs.items[0];
-  leat_storage *x = item->reads.items[0]->producer->storage;
+  leat_storage *x = leat_unit_storage(unit, item->reads.items[0]->producer->storage);
   bool once = unit->outputs.count == 1 && output->storage->kind == LEAT_BUFFER_ARENA;
   for (uint32_t i = 1; i < item->reads.count; i++)
-    once = once && item->reads.items[i]->producer->storage != x;
-  if (!once || !can_share(p, output, x)) return;
+    once = once && leat_unit_storage(unit, item->reads.items[i]->producer->storage) != x;
+  if (!once || !can_share(p, unit, output, x)) return;
   output->storage->place.shares = x;
   x->place.taken = true;
 }
@@ -171,20 +186,20 @@ static bool is_made_last(const leat_unit *unit, const leat_item *item) {
   if (unit->kind == LEAT_UNIT_CONTRACT) return true;
   if (unit->kind != LEAT_UNIT_LOOPS || unit->scratch) return false;
   if (!unit->reduced) return true;
-  int passes = leat_unit_find_passes(unit);
+  int passes = leat_unit_find_passes(leat_unit_first(unit));
   return leat_item_is_full(item) && !leat_item_reduces(item) && item->pass == passes - 1;
 }
 
 static void share_in_unit(leat_planner *p, const leat_unit *unit) {
   if (unit->kind == LEAT_UNIT_SCATTER) share_scatter(p, unit);
   if (unit->kind != LEAT_UNIT_CONTRACT && unit->kind != LEAT_UNIT_LOOPS) return;
-  leat_storages reads = leat_unit_reads(p->table, unit);
+  leat_storages reads = leat_unit_reads(p->arena, unit);
   for (uint32_t i = 0; i < unit->outputs.count; i++) {
     const leat_output *output = &unit->outputs.items[i];
     if (output->storage->kind != LEAT_BUFFER_ARENA || output->into) continue;
     if (!is_made_last(unit, output->item)) continue;
     for (uint32_t j = 0; j < reads.count && !output->storage->place.shares; j++) {
-      if (!can_share(p, output, reads.items[j]) ||
+      if (!can_share(p, unit, output, reads.items[j]) ||
           !same_memory(&reads.items[j]->type, &output->storage->type) ||
           !at_same_element(unit, output->item, reads.items[j]))
         continue;
@@ -364,7 +379,7 @@ static leat_status place_rooms(leat_planner *p, const room_list *rooms, int64_t 
 
 static leat_status find_sizes(leat_planner *p, leat_sized_list *sized, run_time_values *others) {
   const leat_table *table = p->table;
-  leat_arena *arena = table->cg->arena;
+  leat_arena *arena = p->arena;
   for (uint32_t i = 0; i < table->planned.count; i++) {
     leat_storage *storage = table->planned.items[i];
     run_time_value value = {.storage = storage, .number = i};
@@ -384,14 +399,40 @@ static leat_planner begin(leat_table *table) {
   return (leat_planner){.table = table,
                         .arenas = table->body ? &table->arenas : &table->cg->arenas,
                         .task_count = table->tasks.count,
-                        .after = table->after};
+                        .after = table->after,
+                        .arena = table->cg->arena};
+}
+
+static void forget_lives(leat_table *table) {
+  for (uint32_t i = 0; i < table->planned.count; i++) {
+    leat_arena_place *place = &table->planned.items[i]->place;
+    place->touched.count = 0;
+    place->lasts = place->taken = false;
+    place->shares = NULL;
+  }
+  table->planned.count = 0;
 }
 
 void leat_plan_lives(leat_table *table) {
   find_task_order(table);
   leat_planner p = begin(table);
+  p.arena = leat_arena_create();
+  forget_lives(table);
   find_lifetimes(&p);
   share(&p);
+  leat_arena_destroy(p.arena);
+}
+
+leat_status leat_plan_sized(leat_table *table, leat_arena *arena, leat_sized_list *out) {
+  leat_planner p = begin(table);
+  p.arena = arena;
+  run_time_values others = {0};
+  return find_sizes(&p, out, &others);
+}
+
+int64_t leat_plan_extent(leat_table *table, leat_sized_list *values) {
+  leat_planner p = begin(table);
+  return leat_offsets_choose(&p, values);
 }
 
 leat_status leat_plan_places(leat_table *table) {

@@ -67,7 +67,8 @@ static void apply_update(scatter *s, k_value outer, k_value low, k_value high, k
 
 static void copy_first(leat_table *table, leat_unit *unit) {
   leat_storage *x = leat_item_memory(table, unit->members.items[0]->node->inputs[0])->storage;
-  if (leat_storage_owner(x) == leat_storage_owner(unit->outputs.items[0].storage)) return;
+  leat_storage *read = leat_unit_storage(unit, x);
+  if (leat_storage_owner(read) == leat_storage_owner(unit->outputs.items[0].storage)) return;
   leat_launch *copy = leat_new(table->cg->arena, leat_launch);
   copy->kind = LEAT_LAUNCH_COPY;
   leat_vec_push(table->cg->arena, &copy->buffers, unit->outputs.items[0].storage);

@@ -16,34 +16,44 @@
 
 // -- Order ----------------------------------------------------------------------------------------
 
+enum { MUCH_SMALLER = 16 }; // times
+
 typedef struct slot {
   leat_unit *unit;
   uint32_t missing; // edges from units that have not run
+  bool taken;
   leat_vec(uint32_t) followers;
 } slot;
+
+typedef leat_vec(uint32_t) number_list;
 
 typedef struct scheduler {
   leat_table *table;
   slot *slots; // by the position in the table's first order
   uint32_t count;
-  leat_heap ready; // rank, then number
+  leat_heap ready;  // rank, then number; who came to free memory since is in it twice
+  leat_map readers; // leat_storage of the arena → numbers of who reads it
 } scheduler;
 
 static bool is_task(const leat_unit *unit) {
   return leat_unit_task_kind(unit) != LEAT_TASK_SEGMENT;
 }
 
-// Whether what dies with the unit is more than what it makes. `unread` counts the readers to come.
+// Whether what dies with the unit is more than what it makes, or would be if it were the last that
+// reads it: what is read by several that make little goes when all have run. `readers` counts those
+// to come.
 static bool frees_memory(const scheduler *s, const leat_unit *unit) {
-  double change = 0;
-  leat_storages reads = leat_unit_reads(s->table, unit), writes = leat_unit_writes(s->table, unit);
-  for (uint32_t i = 0; i < reads.count; i++)
-    if (reads.items[i]->kind == LEAT_BUFFER_ARENA && reads.items[i]->readers == 1)
-      change -= leat_cost_bytes(&reads.items[i]->type);
+  double read = 0, dies = 0, made = 0;
+  leat_storages reads = leat_unit_reads(s->table->cg->arena, unit);
+  leat_storages writes = leat_unit_writes(s->table->cg->arena, unit);
+  for (uint32_t i = 0; i < reads.count; i++) {
+    if (reads.items[i]->kind != LEAT_BUFFER_ARENA) continue;
+    read += leat_cost_bytes(&reads.items[i]->type);
+    if (reads.items[i]->readers == 1) dies += leat_cost_bytes(&reads.items[i]->type);
+  }
   for (uint32_t i = 0; i < writes.count; i++)
-    if (writes.items[i]->kind == LEAT_BUFFER_ARENA)
-      change += leat_cost_bytes(&writes.items[i]->type);
-  return change < 0;
+    if (writes.items[i]->kind == LEAT_BUFFER_ARENA) made += leat_cost_bytes(&writes.items[i]->type);
+  return made < dies || made * MUCH_SMALLER < read;
 }
 
 static void push_ready(scheduler *s, uint32_t number) {
@@ -54,6 +64,26 @@ static void push_ready(scheduler *s, uint32_t number) {
   leat_heap_push(s->table->cg->arena, &s->ready, rank << 32 | number);
 }
 
+static void add_reader(scheduler *s, leat_storage *storage, uint32_t number) {
+  leat_arena *arena = s->table->cg->arena;
+  storage->readers++;
+  if (storage->kind != LEAT_BUFFER_ARENA) return;
+  number_list *list = leat_map_get(&s->readers, storage);
+  if (!list) leat_map_set(&s->readers, storage, list = leat_new(arena, number_list));
+  leat_vec_push(arena, list, number);
+}
+
+// The last reader to come may free memory now, and has waited since before that.
+static void remove_reader(scheduler *s, leat_storage *storage) {
+  storage->readers--;
+  if (storage->kind != LEAT_BUFFER_ARENA || storage->readers != 1) return;
+  const number_list *list = leat_map_get(&s->readers, storage);
+  for (uint32_t i = 0; i < list->count; i++) {
+    const slot *reader = &s->slots[list->items[i]];
+    if (!reader->taken && !reader->missing) push_ready(s, list->items[i]);
+  }
+}
+
 static void count_edges(scheduler *s) {
   leat_arena *arena = s->table->cg->arena;
   for (leat_unit *unit = s->table->head; unit; unit = unit->next) {
@@ -62,8 +92,8 @@ static void count_edges(scheduler *s) {
   }
   for (uint32_t i = 0; i < s->count; i++) {
     const leat_unit *unit = s->slots[i].unit;
-    leat_storages reads = leat_unit_reads(s->table, unit);
-    for (uint32_t j = 0; j < reads.count; j++) reads.items[j]->readers++;
+    leat_storages reads = leat_unit_reads(arena, unit);
+    for (uint32_t j = 0; j < reads.count; j++) add_reader(s, reads.items[j], i);
     for (uint32_t j = 0; j < unit->before.count; j++) {
       const leat_unit *needed = leat_unit_of(unit->before.items[j]);
       if (needed == unit) continue;
@@ -78,14 +108,17 @@ static void order_units(leat_table *table) {
   uint32_t count = table->units.count;
   table->units.count = 0;
   s.slots = leat_new_array(table->cg->arena, slot, count);
+  leat_map_init(&s.readers, table->cg->arena);
   count_edges(&s);
   for (uint32_t i = 0; i < s.count; i++)
     if (s.slots[i].missing == 0) push_ready(&s, i);
   while (s.ready.count) {
     slot *next = &s.slots[(uint32_t)leat_heap_pop(&s.ready)];
+    if (next->taken) continue;
+    next->taken = true;
     leat_vec_push(table->cg->arena, &table->units, next->unit);
-    leat_storages reads = leat_unit_reads(table, next->unit);
-    for (uint32_t i = 0; i < reads.count; i++) reads.items[i]->readers--;
+    leat_storages reads = leat_unit_reads(table->cg->arena, next->unit);
+    for (uint32_t i = 0; i < reads.count; i++) remove_reader(&s, reads.items[i]);
     for (uint32_t i = 0; i < next->followers.count; i++)
       if (--s.slots[next->followers.items[i]].missing == 0)
         push_ready(&s, next->followers.items[i]);

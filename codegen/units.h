@@ -167,6 +167,12 @@ typedef struct leat_launch {
   leat_dim tiles, work; // work: nanoseconds
 } leat_launch;
 
+// A value that is made again lies elsewhere for those who read it then.
+typedef struct leat_instead {
+  const leat_storage *of;
+  leat_storage *is;
+} leat_instead;
+
 struct leat_unit {
   leat_unit_kind kind;
   leat_unit *into;        // merged into this one; NULL: it stands
@@ -200,6 +206,8 @@ struct leat_unit {
   leat_vec(leat_launch *) launches;
   uint32_t position; // in the order
   uint32_t task;
+  leat_unit *again; // it does again what this one does, by the same launches; NULL: it is the first
+  leat_vec(leat_instead) instead; // what it has in the place of the storage that its launches name
 };
 
 // A segment, or one unit that is a task of its own.
@@ -354,14 +362,26 @@ LEAT_MUST_USE leat_status leat_concats_in_place(leat_table *table);
 void leat_schedule(leat_table *table);
 // What a unit reads and writes in memory, once each.
 typedef leat_vec(leat_storage *) leat_storages;
-leat_storages leat_unit_reads(leat_table *table, const leat_unit *unit);
-leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit);
-// Who touches each value, and what takes the memory of another.
+leat_storages leat_unit_reads(leat_arena *arena, const leat_unit *unit);
+leat_storages leat_unit_writes(leat_arena *arena, const leat_unit *unit);
+// The unit that it runs again, whose members' unit is that one; itself if it runs for the first
+// time.
+const leat_unit *leat_unit_first(const leat_unit *unit);
+// The storage that the unit has for what its launches and items name.
+leat_storage *leat_unit_storage(const leat_unit *unit, leat_storage *named);
+// Whether all of it is over, whatever runs beside it, when `b` begins.
+bool leat_unit_runs_before(const leat_table *table, const leat_unit *a, const leat_unit *b);
+// Who touches each value, and what takes the memory of another; of units that have changed, anew.
 void leat_plan_lives(leat_table *table);
 LEAT_MUST_USE leat_status leat_plan_places(leat_table *table); // where all lies
 leat_storage *leat_storage_owner(leat_storage *storage);       // whose memory it has
 // Positions of the first and last units that need a value of an arena.
 void leat_storage_life(const leat_storage *storage, uint32_t *first, uint32_t *last); // offsets.c
+
+// -- recompute.c ----------------------------------------------------------------------------------
+// Has values made again where they are read late, if the table takes more memory than there is to
+// be (leat_codegen_options.memory_limit), until it does not or nothing helps.
+LEAT_MUST_USE leat_status leat_recompute(leat_table *table);
 
 // -- lower_unit.c, lower_loops.c, contract_plan.c, scatter.c, library.c
 // -------------------------------- Before `plan`: the scratch memory of a unit.

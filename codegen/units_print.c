@@ -53,7 +53,7 @@ static void print_unit(const leat_unit *unit, leat_text *out) {
     leat_text_add(out, "%s%s", k ? ", " : "", unit->reduced >> k & 1 ? "+" : "");
     leat_dim_print(unit->dims[k], out);
   }
-  leat_text_add(out, "] task %u\n", unit->task);
+  leat_text_add(out, "] task %u%s\n", unit->task, unit->again ? ", again" : "");
   for (uint32_t i = 0; i < unit->members.count; i++) {
     const leat_item *item = unit->members.items[i];
     leat_text_add(out, "  ");

@@ -103,7 +103,7 @@ static leat_status check_memory(const leat_frame *frame, uint64_t more, uint64_t
   for (uint32_t i = 0; i < view->image->prepared.count; i++) needed += frame->prepared[i]->bytes;
   if (!most || needed <= most) return LEAT_OK;
   return leat_fail(error, LEAT_MEMORY,
-                   "the values of the step take %llu bytes, and the memory limit is %llu",
+                   "the values of the step take at least %llu bytes, and the memory limit is %llu",
                    (unsigned long long)needed, (unsigned long long)most);
 }
 

@@ -328,6 +328,7 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
   leat_codegen_options options = {.target = driver->context.target,
                                   .blis = session->options.blis,
                                   .keep_denormals = session->keep_denormals,
+                                  .memory_limit = session->memory_limit,
                                   .entry = driver->entry,
                                   .about = driver->about,
                                   .level = driver->level,

@@ -139,10 +139,6 @@ static bool is_interrupted(void *runtime) {
   return leat_runtime_is_interrupted(runtime);
 }
 
-static uint64_t memory_limit(const leat_session *session) {
-  return (uint64_t)session->options.memory_limit << 20;
-}
-
 static void create_frontend(leat_session *session) {
   const leat_session_options *options = &session->options;
   size_t count = (size_t)options->setting_count;
@@ -160,7 +156,7 @@ static void create_frontend(leat_session *session) {
                                     .setting_count = options->setting_count,
                                     .jobs = session->devices.jobs.items,
                                     .job_count = (int)session->devices.jobs.count,
-                                    .memory_limit = memory_limit(session),
+                                    .memory_limit = session->memory_limit,
                                     .is_interrupted = is_interrupted,
                                     .context = session->runtime};
   session->frontend =
@@ -174,7 +170,7 @@ static leat_status create_runtime(leat_session *session, leat_transport *transpo
   leat_runtime_options runtime = {.threads = options->threads,
                                   .deadline = transport ? options->deadline : 0,
                                   .limit = transport ? 0 : options->deadline,
-                                  .memory_limit = memory_limit(session),
+                                  .memory_limit = session->memory_limit,
                                   .trace = options->trace,
                                   .transport = transport,
                                   .print = options->print,
@@ -218,6 +214,7 @@ static leat_status create(leat_session *session, leat_transport *transport, leat
   LEAT_TRY(leat_stages_check(options->dump_after, error));
   LEAT_TRY(leat_stage_check(options->stop_after, error));
   LEAT_TRY(choose_cpu(session, error));
+  session->memory_limit = (uint64_t)session->options.memory_limit << 20;
   LEAT_TRY(choose_denormals(session, error));
   LEAT_TRY(choose_numerics(session, error));
   LEAT_TRY(leat_devices_read_cluster(&session->devices, session->arena, session->strings,

@@ -41,6 +41,7 @@ struct leat_session {
   const char *cpu;                // the level that code is made for: "x86-64-v4"
   const leat_target_info *target; // what it has
   bool keep_denormals, strict;    // what the options say
+  uint64_t memory_limit;          // so do they: bytes; 0: any number
   leat_devices devices;
   leat_runtime *runtime;
   struct leat_object_cache *cache; // NULL: off

@@ -68,8 +68,9 @@ void leat_step_cache_key(const leat_driver *driver, leat_text *out) {
   leat_text_add(out, "step\n");
   leat_build_id_add(out);
   leat_cpu_add_key(out);
-  leat_text_add(out, "\ncpu %s blis %d denormals %s numerics %s\n", session->cpu,
-                session->options.blis, session->options.denormals, session->options.numerics);
+  leat_text_add(out, "\ncpu %s blis %d denormals %s numerics %s memory %llu\n", session->cpu,
+                session->options.blis, session->options.denormals, session->options.numerics,
+                (unsigned long long)session->memory_limit);
   add_devices(session, out);
   add_dims(driver, out);
   add_places(driver->context.graph, out);

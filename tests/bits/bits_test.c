@@ -1,6 +1,6 @@
 // Same bits, however a program is run: with 1, 2 and 3 threads, over one device and two,
-// specialised and symbolic, in process and as a built executable. (At equal --cpu: other levels may
-// differ.)
+// specialised and symbolic, in the least memory, in process and as a built executable. (At equal
+// --cpu: other levels may differ.)
 //
 // The programs are random ones of tests/sweep/, training steps of small networks with random sizes,
 // and the example digits for 50 steps.
@@ -21,6 +21,11 @@ static const test_way ways[] = {
     {.name = "two devices, three threads",
      .options = {.threads = 3, .symbolic = true, .devices = 2},
      .spread = true},
+    {.name = "least memory", .options = {.threads = 2, .devices = 2}, .least = true},
+    {.name = "least memory, two devices",
+     .options = {.threads = 1, .devices = 2},
+     .spread = true,
+     .least = true},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -100,6 +105,88 @@ TEST(training_steps) {
     add_network(&p, rng_next(&seeds));
     check_bits(&p, 3);
   }
+}
+
+// -- Deep networks: what is kept for gradients -------------------------------------------------
+
+enum { MOST_LAYERS = 9 };
+
+// What a layer makes of h and its weights: of each kind that is kept, or made again, in another
+// way.
+static const char *const layers[] = {
+    "tanh(h @ w + b)",
+    "h + maximum(h @ w, 0.0)",
+    "concat([h @ w[:, :8], tanh(h) @ w[:, 8:]], axis=1)",
+    "where(uniform(0, 1, out=f32[N, H]) < 0.8, h / 0.8, 0.0) * sigmoid(h @ w)",
+    "softmax(h @ w) * h + exp(-(h * h))",
+    "sort(h, axis=1) @ w",
+    "cumsum(h, axis=1) / 100.0 + sin(h @ w)",
+    "repeated(h) @ w",
+};
+
+static void add_deep(program *p, uint64_t seed) {
+  program_init(p, seed);
+  int64_t units = 9 + rng_below(&p->random, 60), depth = 5 + rng_below(&p->random, MOST_LAYERS - 4);
+  test_dim shape[] = {{DIM_B, 1, 0}, dim_const(units)};
+  p->dims[DIM_B] = 100 + rng_below(&p->random, 300);
+  test_value x = program_input(p, LEAT_f32, 2, shape, FILL_UNIT, dim_const(0));
+  leat_text parameters = {0};
+  leat_text_add(&p->declarations,
+                "var b: f32[%d] = uniform(-0.3, 0.3, seed=3)\n"
+                "fn repeated(h: f32[N, H]) {\n"
+                "  _, y = while (t = 0, y = h) t < 3 { next t + 1, tanh(y) + 0.5 * h }\n"
+                "  return y\n"
+                "}\n",
+                (int)units);
+  leat_text_add(&p->body, "  h0 = %s\n", x.name);
+  for (int i = 0; i < depth; i++) {
+    leat_text_add(&p->declarations,
+                  "var w%d: f32[%d, %d] = uniform(-0.3, 0.3, seed=%d)\n"
+                  "fn layer%d(h: f32[N, H], w: f32[H, H]) { return %s }\n",
+                  i, (int)units, (int)units, 10 + i, i, RNG_PICK(&p->random, layers));
+    leat_text_add(&p->body, "  h%d = layer%d(h%d, w%d)\n", i + 1, i, i, i);
+    leat_text_add(&parameters, ", w%d", i);
+  }
+  leat_text_add(&p->body, "  loss = mean(h%d ** 2)\n  g = grad(loss, [b%s])\n  b += -0.1 * g[0]\n",
+                (int)depth, parameters.data);
+  leat_text_finish(&parameters);
+  for (int i = 0; i < depth; i++) leat_text_add(&p->body, "  w%d += -0.1 * g[%d]\n", i, i + 1);
+  static const char *const fetched[] = {"loss", "b", "w0", "w1"};
+  for (int i = 0; i < 4; i++) fetch(p, fetched[i]);
+}
+
+static int count(const char *text, const char *part) {
+  int found = 0;
+  for (; text && (text = strstr(text, part)); text++) found++;
+  return found;
+}
+
+// The units that run again in the way with the least memory.
+static int count_repetitions(program *p) {
+  prepared run;
+  test_way way = {.options = {.threads = 1, .devices = 2, .dump_after = "plan"}, .least = true};
+  const leat_tensor *feeds = program_feeds(p);
+  leat_tensor *out = tensors_create(p->results.count);
+  leat_status status = prepared_open(&run, p, &way);
+  if (!status) status = prepared_run(&run, feeds, out);
+  if (status) CHECK_FAILED("%s", prepared_message(&run));
+  int again = count(run.log.data, ", again\n");
+  tensors_destroy(out, p->results.count);
+  prepared_close(&run);
+  return again;
+}
+
+TEST(deep_networks) {
+  rng seeds = {test_seed() + 4};
+  int again = 0;
+  for (int i = 0; i < (is_sanitized() ? 1 : 3); i++) {
+    program p;
+    add_deep(&p, rng_next(&seeds));
+    again += count_repetitions(&p);
+    check_bits(&p, 3);
+  }
+  printf("bits: %d units run again\n", again);
+  CHECK(again > 0);
 }
 
 // -- Threads -----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include "base/half.h"
 #include "base/str.h"
 #include "base/tensor.h"
+#include "session/session.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -39,6 +40,7 @@ leat_status prepared_open(prepared *out, const program *p, const test_way *way) 
   ours.print_context = &out->said;
   ours.log_context = &out->log;
   LEAT_TRY(leat_session_create(&ours, &out->session));
+  if (way->least) out->session->memory_limit = 1; // for what is compiled; runs have none
   return prepare(out, p, way);
 }
 

@@ -146,6 +146,7 @@ typedef struct test_way {
   leat_session_options options;
   bool spread; // over two devices
   bool alone;  // each statement a step of its own; of programs without run-time dims
+  bool least;  // in the least memory: what can be made again is not kept
 } test_way;
 
 // A program prepared in a session of its own.

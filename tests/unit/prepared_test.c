@@ -182,7 +182,8 @@ TEST(counts_as_memory_of_the_step) {
   CHECK(open_step(&s, runtime, store, reader_image()));
   CHECK_EQ_INT(leat_run_execute(s.run, &(leat_run_request){.feeds = &feed}, &y, &error),
                LEAT_MEMORY);
-  CHECK_EQ_STR(error.message, "the values of the step take 68 bytes, and the memory limit is 66");
+  CHECK_EQ_STR(error.message,
+               "the values of the step take at least 68 bytes, and the memory limit is 66");
   close_step(&s);
   leat_store_destroy(store);
   leat_runtime_destroy(runtime);
