@@ -304,8 +304,9 @@ static bool is_narrower(const leat_table *table, const leat_item *item) {
   if (node->input_count != 1 || node->info->reads != LEAT_READS_SAME) return false;
   const leat_item *operand = input(table, item, 0);
   size_t of_operand = leat_dtype_size(leat_item_type(operand)->dtype);
+  bool scatters = operand->node->info->kind == LEAT_KIND_SCATTER; // with nothing done in place
   return operand->role == LEAT_ROLE_WORK && operand->readers == 1 && !operand->wanted &&
-         leat_dtype_size(leat_item_type(item)->dtype) < of_operand;
+         !scatters && leat_dtype_size(leat_item_type(item)->dtype) < of_operand;
 }
 
 static void find_free(leat_table *table) {
