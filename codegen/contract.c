@@ -117,6 +117,8 @@ static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k
   if (!leat_contraction_has_panels(c->p)) from = k_add(b, from, c->column);
   for (int j = 0; j < c->p->wide; j++) {
     k_value at = k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES));
+    if (c->b_buffer && c->p->ahead)
+      k_prefetch(b, c->b_buffer, k_add(b, at, k_mul(b, c->columns, k_i64(b, c->p->ahead))));
     columns[j] = c->b_buffer ? k_load(b, c->b_buffer, at, LEAT_LANES,
                                       leat_contraction_has_panels(c->p) ? NULL : c->masks[j])
                              : leat_contraction_operand(c, 1, k, c->column, c->columns);

@@ -11,15 +11,17 @@ enum {
   WIDENING = 10,     // vector registers that products of narrow integers take
   LEAST_CHAINS = 12, // accumulators that hide the latency of an fma
   FEW_ROWS = 4,
-  MOST_TURNED_ROWS = 8,        // above, packing b costs less
-  PACKED_ROWS = 48,            // that are worth packing b, if it is too large for a cache
-  MANY_ROWS = 1024,            // from which packing costs next to nothing
-  FAR_APART = 1024,            // bytes from one k to the next
-  COLLIDING_BYTES = 2048,      // from one row of b to the next
-  MOST_DEPTH = 1024,           // elements of k in one go …
-  MOST_DEPTH_ACROSS = 512,     // … of a by columns, whose rows are read in longer pieces then
-  LEAST_PARTS = 4,             // of k, that tiles of their own are worth
-  MOST_CACHE = 512 << 10,      // of the second one: more gains nothing
+  MOST_TURNED_ROWS = 8,    // above, packing b costs less
+  PACKED_ROWS = 48,        // that are worth packing b, if it is too large for a cache
+  MANY_ROWS = 1024,        // from which packing costs next to nothing
+  FAR_APART = 1024,        // bytes from one k to the next
+  COLLIDING_BYTES = 2048,  // from one row of b to the next
+  MOST_DEPTH = 1024,       // elements of k in one go …
+  MOST_DEPTH_ACROSS = 512, // … of a by columns, whose rows are read in longer pieces then
+  LEAST_PARTS = 4,         // of k, that tiles of their own are worth
+  MOST_CACHE = 512 << 10,  // of the second one: more gains nothing
+  MOST_STREAMED_ROWS = 16,
+  ROWS_AHEAD = 8,              // of b
   MOST_PARTS_BYTES = 64 << 20, // of the sums of the parts of k
   MOST_GATHERED = 4,           // vectors of a in one go
   MOST_RUNS = 24,              // the same of what lies together in runs
@@ -345,6 +347,14 @@ static void pack(contraction_planner *s, leat_unit *unit, const leat_type *type,
   }
 }
 
+// Few rows only wait for b, whose rows lie too far apart for a processor to see what comes.
+static void choose_prefetching(contraction_planner *s) {
+  leat_contraction_plan *p = s->p;
+  bool few = leat_dim_is_const(p->rows) && p->rows.value <= MOST_STREAMED_ROWS;
+  bool far = leat_cost_bytes(leat_value_type(p->item->node->inputs[1])) > (double)s->target->l2;
+  if (few && far && p->b == LEAT_OPERAND_DIRECT) p->ahead = ROWS_AHEAD;
+}
+
 // Panels that an artifact has are rather read than squares turned, or rows.
 static void choose_panels(contraction_planner *s, leat_unit *unit) {
   leat_contraction_plan *p = s->p;
@@ -547,6 +557,7 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit) {
   s.p->across = lies_across(&s);
   if (is_computed(&s, 0) || is_far_apart(&s)) s.p->a = LEAT_OPERAND_GATHERED;
   choose_panels(&s, unit);
+  choose_prefetching(&s);
   choose_tile(&s);
   if (s.p->split) unit->parts = make_room_for_parts(&s);
 }

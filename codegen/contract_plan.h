@@ -54,6 +54,7 @@ typedef struct leat_contraction_plan {
   int64_t width;   // of a panel: columns
   leat_dim panels; // of all columns
   bool deep;       // k goes in blocks of LEAT_DEPTH_BLOCK, which resume from a local c
+  int ahead;       // rows of b that are asked for before they are read; 0: none
   bool long_sums;  // of more than LEAT_PRODUCT_BLOCK products, or it is not known
   bool split;      // of these sums each of LEAT_PRODUCT_BLOCK is a tile's; they are added behind it
   leat_dim parts;  // of k: how many such tiles, or 1
