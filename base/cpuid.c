@@ -53,6 +53,16 @@ int leat_cpu_cores(void) {
   return cores < left ? cores : left;
 }
 
+bool leat_cpu_leave(int core) {
+  cpu_set_t all[8], others[8];
+  if (sched_getaffinity(0, sizeof all, all)) return false;
+  memcpy(others, all, sizeof all);
+  CPU_CLR_S((size_t)core, sizeof others, others);
+  if (sched_setaffinity(0, sizeof others, others)) return false;
+  sched_setaffinity(0, sizeof all, all);
+  return true;
+}
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 

@@ -32,5 +32,7 @@ void leat_cpu_add_key(leat_text *out);
 
 // That this process may run on, as many as its control group lets it have; at least 1.
 int leat_cpu_cores(void);
+// Moves the calling thread off the core, to any other that it may run on; false: there is none.
+bool leat_cpu_leave(int core);
 
 #endif

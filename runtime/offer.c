@@ -2,6 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // sched_getcpu
 #endif
+#include "base/cpuid.h"
 #include "runtime/pool_thread.h"
 
 #include <sched.h>
@@ -14,6 +15,9 @@
 enum { LEAST_STALL = 100000, REST = 8 };
 
 enum { SHORTEST_NAP = 1000000, MOST_NAPS = 4 }; // each twice as long as the one before
+// A thread that came to another core only after a stall, as others have that one too, stays where
+// it is woken for so many times as long.
+enum { STAY = 64 };
 
 // -- A thread's round -----------------------------------------------------------------------------
 
@@ -73,6 +77,18 @@ static void nap(leat_pool_thread *thread, uint32_t offered, int naps) {
   leat_signal_wait(&thread->turn, offered, 0, until);
 }
 
+// Off the core of who offers it work, unless that was in vain lately: left alone, Linux goes on
+// waking it there, since it looks for an idle core only while few are busy, and one of two is too
+// many.
+static bool leave_core(const leat_pool_thread *thread, int64_t *stays_until) {
+  int64_t begin = leat_clock();
+  if (begin < *stays_until) return false;
+  bool left = leat_cpu_leave(atomic_load_explicit(&thread->core, memory_order_relaxed));
+  int64_t stall = leat_clock() - begin;
+  if (!left || stall > LEAST_STALL) *stays_until = begin + (1 + STAY) * stall;
+  return left;
+}
+
 static void wait_for_work(leat_pool_thread *thread, uint32_t seen) {
   int spins = atomic_load_explicit(&thread->spins, memory_order_relaxed);
   if (seen % LEAT_THREAD_PHASES == LEAT_THREAD_IDLE && is_in_the_way(thread)) spins = 0;
@@ -81,13 +97,14 @@ static void wait_for_work(leat_pool_thread *thread, uint32_t seen) {
 
 void *leat_pool_thread_main(void *argument) {
   leat_pool_thread *thread = argument;
-  for (int naps = 0;;) {
+  int naps = 0;
+  for (int64_t stays_until = 0;;) {
     uint32_t seen = leat_signal_value(&thread->turn);
     if (seen % LEAT_THREAD_PHASES != LEAT_THREAD_OFFERED) {
       wait_for_work(thread, seen);
       if (seen % LEAT_THREAD_PHASES == LEAT_THREAD_IDLE) naps = 0;
     } else if (naps < MOST_NAPS && is_in_the_way(thread)) {
-      nap(thread, seen, naps++);
+      if (!leave_core(thread, &stays_until)) nap(thread, seen, naps++);
     } else if (go_on(thread, seen, 1)) {
       if (!thread->work) return NULL;
       thread->work(thread->context, thread->member);

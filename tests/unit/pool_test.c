@@ -1,11 +1,16 @@
 // The threads of the process, and who of them does what.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // sched_setaffinity
+#endif
 #include "runtime/pool.h"
 
 #include "base/cpuid.h"
+#include "runtime/pool_thread.h"
 #include "tests/unit/runtime_fixture.h"
 
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -162,6 +167,40 @@ TEST(a_child_computes_alone) {
 // -- Tiles ----------------------------------------------------------------------------------------
 
 // Two steps side by side on the same threads, many times.
+static void say_core(void *core, int member) {
+  (void)member;
+  atomic_store((_Atomic int *)core, sched_getcpu());
+}
+
+// Where the thread is when it gets work from one who is at `from`; -1: it got none.
+static int core_of_work(leat_pool *pool, int from) {
+  _Atomic int core = -1;
+  leat_pool_thread *thread = pool->threads[0];
+  uint32_t offered = leat_pool_thread_offer(thread, say_core, (void *)&core, 1, 0, from);
+  while (offered && leat_signal_value(&thread->turn) <= offered + 1) // idle again is two further
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+  return core;
+}
+
+// The core's owner went on computing there meanwhile. Few times others move it back, or away.
+TEST(a_thread_leaves_the_core_of_who_offers) {
+  enum { POOLS = 10 };
+  cpu_set_t all, left;
+  CHECK_EQ_INT(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) == 1) CHECK_SKIP("one core");
+  int moves = 0;
+  for (int i = 0; i < POOLS; i++) {
+    leat_pool *pool = open_pool(2);
+    int core = core_of_work(pool, -1), other = core_of_work(pool, core);
+    moves += core >= 0 && other >= 0 && core != other;
+    leat_pool_destroy(pool);
+  }
+  CHECK(moves >= POOLS * 3 / 4);
+  CHECK(leat_cpu_leave(sched_getcpu()));
+  CHECK_EQ_INT(sched_getaffinity(0, sizeof left, &left), 0);
+  CHECK(CPU_EQUAL(&left, &all));
+}
+
 static void *run_often(void *fixture_) {
   fixture *f = fixture_;
   enum { N = 64 };
