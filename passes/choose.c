@@ -1,6 +1,7 @@
-// choose: picks what may change bits: the kernel family of each contraction, how it reads windows
-// (choose_windows.c), which of them Winograd's transforms compute (choose_winograd.c), and which
-// sums over the turns of a loop are made behind it (choose_sums.c).
+// choose: picks what may change bits: the kernel family of each contraction, how convolutions are
+// computed (choose_convolutions.c), how products read windows (choose_windows.c), which of them
+// Winograd's transforms compute (choose_winograd.c), and which sums over the turns of a loop are
+// made behind it (choose_sums.c).
 //
 //   needs   dims as the text has them: it runs before `infer`, because a family may change bits
 //           and bits must not depend on whether a step is specialised
@@ -10,6 +11,7 @@
 // BLIS carries plain dense products of matrices when the session asks for it, one or a batch. The
 // number of rows never counts. Where the text says that an inner dim is small, a call costs more
 // than it gains, and the generator keeps the product.
+#include "passes/choose_convolutions.h"
 #include "passes/choose_sums.h"
 #include "passes/choose_windows.h"
 #include "passes/choose_winograd.h"
@@ -37,6 +39,7 @@ static void choose_families(const leat_pass_context *context, leat_graph *graph)
 }
 
 static void visit(void *context, leat_graph *graph) {
+  leat_choose_convolutions(context, graph);
   leat_choose_windows(context, graph);
   leat_choose_sums(context, graph);
   if (!((const leat_pass_context *)context)->strict) leat_choose_winograd(context, graph);
