@@ -1,7 +1,7 @@
 // Which values are made again where they are read late, of a table that takes more memory than
 // there is to be.
 //
-// What values need is known by unit, in the order of the schedule (`live`). While the most of it,
+// What values need is known by unit, in the order of the schedule (recompute_needs.h). While the most of it,
 // the peak, is too much, it is lowered by a share at a time: a *goal*, over which all is excess.
 // The candidates are units, each with a place where what they make is read after a while: run again
 // there, its outputs need no memory in between. What it is made of and is no longer there, is made
@@ -9,8 +9,7 @@
 // costs to compute; the best are taken, those that depend on no other that is. Then lives are
 // planned anew, and what has not gained is put back. (As Chen et al., "Training Deep Nets with
 // Sublinear Memory Cost", 2016, but chosen by the plan, as XLA's rematerialization is.)
-#include "codegen/offsets.h"
-#include "codegen/recompute.h"
+#include "codegen/recompute_needs.h"
 
 #include <stdlib.h>
 
@@ -23,25 +22,6 @@ enum {
 };
 // Positions that are looked at in all: more take longer than they are worth.
 static const uint64_t most_work = UINT64_C(1) << 31;
-
-typedef struct touch {
-  uint32_t position;
-  const leat_storage *storage;
-} touch;
-
-// Memory that one value has, or several, each in place of the one before.
-typedef struct block {
-  int64_t size;
-  bool stays;              // something in it is fetched
-  bool changes;            // by what is taken
-  leat_vec(touch) touches; // in order
-} block;
-
-typedef struct value {
-  block *block;                 // NULL: it is no memory of the arena, or not of known size
-  leat_vec(leat_unit *) makers; // who writes it
-  uint32_t last;                // position of who touches it last
-} value;
 
 // Bytes that are needed more, or less, at some positions.
 typedef struct change {
@@ -60,7 +40,7 @@ typedef struct candidate {
   uint32_t at;
   leat_vec(leat_unit *) units; // that are run again before the unit there, in order
   leat_vec(change) changes;
-  leat_vec(block *) blocks; // that it was found by
+  leat_vec(leat_block *) blocks; // that it was found by
   leat_vec(temporary) temporaries;
   int tried;
   double cost; // nanoseconds
@@ -69,136 +49,52 @@ typedef struct candidate {
 typedef leat_vec(candidate *) candidate_list;
 
 typedef struct chooser {
-  leat_table *table;
+  leat_needs n;     // of the table as it is
   leat_map refused; // units that did not gain, for this goal → themselves
   uint64_t work;
   int64_t goal;
-  // Of the table as it is, in `arena`:
-  leat_arena *arena;
-  leat_versions versions;
-  leat_map values; // leat_storage → value
-  leat_sized_list sized;
-  int64_t *live;    // bytes by position
-  int64_t *between; // bytes that are needed before and behind it
-  int64_t peak;
 } chooser;
 
-// -- What there is --------------------------------------------------------------------------------
-
-static value *value_of(const chooser *c, const leat_storage *storage) {
-  return leat_map_get(&c->values, storage);
-}
-
-static value *make_value(chooser *c, const leat_storage *storage) {
-  value *v = value_of(c, storage);
-  if (!v) leat_map_set(&c->values, storage, v = leat_new(c->arena, value));
-  return v;
-}
-
-static void find_blocks(chooser *c) {
-  const leat_table *table = c->table;
-  for (uint32_t i = 0; i < c->sized.count; i++) {
-    const leat_sized *sized = &c->sized.items[i];
-    block *b = make_value(c, sized->storage)->block = leat_new(c->arena, block);
-    b->size = sized->size;
-    b->stays = sized->storage->place.lasts;
-  }
-  for (uint32_t i = 0; i < table->planned.count; i++) {
-    leat_storage *storage = table->planned.items[i];
-    const value *owner = value_of(c, leat_storage_owner(storage));
-    if (owner) make_value(c, storage)->block = owner->block;
-  }
-}
-
-static void add_touch(chooser *c, const leat_storage *storage, uint32_t position) {
-  value *v = make_value(c, storage);
-  v->last = position;
-  if (v->block) leat_vec_push(c->arena, &v->block->touches, (touch){position, storage});
-}
-
-static void find_touches(chooser *c) {
-  for (uint32_t i = 0; i < c->table->units.count; i++) {
-    leat_unit *unit = c->table->units.items[i];
-    leat_storages reads = leat_unit_reads(c->arena, unit);
-    leat_storages writes = leat_unit_writes(c->arena, unit);
-    for (uint32_t k = 0; k < reads.count; k++) add_touch(c, reads.items[k], i);
-    for (uint32_t k = 0; k < writes.count; k++) {
-      add_touch(c, writes.items[k], i);
-      leat_vec_push(c->arena, &value_of(c, writes.items[k])->makers, unit);
-    }
-  }
-}
-
-static void find_live(chooser *c) {
-  uint32_t count = c->table->units.count;
-  c->live = leat_new_array(c->arena, int64_t, (size_t)count + 1);
-  c->between = leat_new_array(c->arena, int64_t, (size_t)count + 1);
-  c->peak = 0;
-  for (uint32_t i = 0; i < c->sized.count; i++) {
-    leat_sized *sized = &c->sized.items[i];
-    leat_storage_life(sized->storage, &sized->first, &sized->last);
-    c->live[sized->first] += sized->size;
-    c->live[sized->last + 1] -= sized->size;
-    c->between[sized->first] -= sized->size;
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    if (i) c->live[i] += c->live[i - 1];
-    c->between[i] += c->live[i];
-    if (c->live[i] > c->peak) c->peak = c->live[i];
-  }
-}
-
-// Lives are planned.
 static leat_status look(chooser *c) {
-  leat_arena_reset(c->arena);
-  leat_plan_lives(c->table);
-  c->sized = (leat_sized_list){0};
-  LEAT_TRY(leat_plan_sized(c->table, c->arena, &c->sized));
-  c->versions.arena = c->arena;
-  leat_versions_find(&c->versions, c->table);
-  leat_map_init(&c->values, c->arena);
-  find_blocks(c);
-  find_touches(c);
-  find_live(c);
-  c->work += c->table->units.count;
-  return LEAT_OK;
+  c->work += c->n.table->units.count;
+  return leat_needs_find(&c->n);
 }
 
 // What runs again counts where it was not to be: at the positions of all others.
 static int64_t excess_at(const chooser *c, uint32_t position) {
-  int64_t over = c->live[position] - c->goal;
-  return over > 0 && !c->table->units.items[position]->again ? over : 0;
+  int64_t over = c->n.live[position] - c->goal;
+  return over > 0 && !c->n.table->units.items[position]->again ? over : 0;
 }
 
 static int64_t excess(const chooser *c) {
   int64_t sum = 0;
-  for (uint32_t i = 0; i < c->table->units.count; i++) sum += excess_at(c, i);
+  for (uint32_t i = 0; i < c->n.table->units.count; i++) sum += excess_at(c, i);
   return sum;
 }
 
 // -- A candidate ----------------------------------------------------------------------------------
 
 static const leat_unit *unit_at(const chooser *c, uint32_t position) {
-  return c->table->units.items[position];
+  return c->n.table->units.items[position];
 }
 
 static void add_change(const chooser *c, candidate *to, uint32_t first, uint32_t end,
                        int64_t bytes) {
-  if (first < end) leat_vec_push(c->arena, &to->changes, (change){first, end - 1, bytes});
+  if (first < end) leat_vec_push(c->n.arena, &to->changes, (change){first, end - 1, bytes});
 }
 
-static void depend_on(const chooser *c, candidate *to, block *b) {
-  leat_vec_push(c->arena, &to->blocks, b);
+static void depend_on(const chooser *c, candidate *to, leat_block *b) {
+  leat_vec_push(c->n.arena, &to->blocks, b);
 }
 
 // The first time, a variable was what it is there, too.
 static bool is_unchanged(const chooser *c, const leat_storage *variable, const leat_unit *unit,
                          const leat_unit *before) {
-  const value *v = value_of(c, variable);
+  const leat_need *v = leat_need_of(&c->n, variable);
   for (uint32_t i = 0; v && i < v->makers.count; i++) {
     const leat_unit *writer = v->makers.items[i];
-    if (!leat_unit_runs_before(c->table, writer, unit) &&
-        (writer == before || !leat_unit_runs_before(c->table, before, writer)))
+    if (!leat_unit_runs_before(c->n.table, writer, unit) &&
+        (writer == before || !leat_unit_runs_before(c->n.table, before, writer)))
       return false;
   }
   return true;
@@ -214,12 +110,12 @@ static temporary *temporary_of(const candidate *in, const leat_storage *first) {
 
 // The unit that alone makes it, of which others are repetitions.
 static leat_unit *maker_of(const chooser *c, const leat_storage *first) {
-  const value *v = value_of(c, first);
+  const leat_need *v = leat_need_of(&c->n, first);
   return v && v->makers.count == 1 ? v->makers.items[0] : NULL;
 }
 
 // Makes again what is no longer there, or lets it be kept until then.
-static bool add_lost(chooser *c, candidate *to, const leat_storage *first, const value *here,
+static bool add_lost(chooser *c, candidate *to, const leat_storage *first, const leat_need *here,
                      int64_t size) {
   leat_unit *maker = maker_of(c, first);
   bool small = here->block->size * MUCH_SMALLER <= size;
@@ -241,11 +137,11 @@ static bool add_input(chooser *c, candidate *to, const leat_unit *unit, leat_sto
   if (first->kind == LEAT_BUFFER_VARIABLE) return is_unchanged(c, first, unit, before);
   if (first->kind == LEAT_BUFFER_GROWN) return false;
   if (first->kind != LEAT_BUFFER_ARENA || temporary_of(to, first)) return true;
-  leat_storage *storage = leat_version_at(&c->versions, first, to->at);
-  const value *here = value_of(c, storage);
+  leat_storage *storage = leat_version_at(&c->n.versions, first, to->at);
+  const leat_need *here = leat_need_of(&c->n, storage);
   if (!here || !here->block) return false;
   for (uint32_t i = 0; i < here->makers.count; i++)
-    if (!leat_unit_runs_before(c->table, here->makers.items[i], before)) return false;
+    if (!leat_unit_runs_before(c->n.table, here->makers.items[i], before)) return false;
   depend_on(c, to, here->block);
   return here->last >= to->at || add_lost(c, to, first, here, size);
 }
@@ -253,17 +149,18 @@ static bool add_input(chooser *c, candidate *to, const leat_unit *unit, leat_sto
 static void add_temporary(const chooser *c, candidate *to, const leat_storage *first,
                           int64_t size) {
   temporary t = {first, size, to->units.count, to->units.count};
-  leat_vec_push(c->arena, &to->temporaries, t);
+  leat_vec_push(c->n.arena, &to->temporaries, t);
 }
 
 // All who are to read it from there on can, and nobody else needs its memory.
-static bool can_move(const chooser *c, const value *v, const leat_storage *storage, uint32_t at) {
+static bool can_move(const chooser *c, const leat_need *v, const leat_storage *storage,
+                     uint32_t at) {
   const leat_unit *before = unit_at(c, at);
   if (v->block->stays || v->last < at) return false;
   for (uint32_t i = 0; i < v->block->touches.count; i++) {
-    const touch *t = &v->block->touches.items[i];
+    const leat_touch *t = &v->block->touches.items[i];
     if (t->position >= at && t->storage == storage &&
-        !leat_unit_can_read_version(c->table, unit_at(c, t->position), before))
+        !leat_unit_can_read_version(c->n.table, unit_at(c, t->position), before))
       return false;
   }
   return true;
@@ -272,8 +169,8 @@ static bool can_move(const chooser *c, const value *v, const leat_storage *stora
 // The output is read from its new place on, and its old one is free before, or it is there for a
 // moment.
 static void add_output(chooser *c, candidate *to, leat_storage *first) {
-  const leat_storage *storage = leat_version_at(&c->versions, first, to->at);
-  const value *v = value_of(c, storage);
+  const leat_storage *storage = leat_version_at(&c->n.versions, first, to->at);
+  const leat_need *v = leat_need_of(&c->n, storage);
   add_temporary(c, to, first, can_move(c, v, storage, to->at) ? 0 : v->block->size);
   depend_on(c, to, v->block);
   if (!can_move(c, v, storage, to->at)) return;
@@ -284,7 +181,7 @@ static void add_output(chooser *c, candidate *to, leat_storage *first) {
 }
 
 static int64_t size_of(const chooser *c, const leat_storage *storage) {
-  const value *v = value_of(c, storage);
+  const leat_need *v = leat_need_of(&c->n, storage);
   return v && v->block ? v->block->size : 0;
 }
 
@@ -295,16 +192,16 @@ static bool add_unit(chooser *c, candidate *to, leat_unit *unit) {
       leat_map_get(&c->refused, unit))
     return false;
   for (uint32_t i = 0; i < unit->outputs.count; i++) {
-    const value *v = value_of(c, unit->outputs.items[i].storage);
+    const leat_need *v = leat_need_of(&c->n, unit->outputs.items[i].storage);
     if (!v->block || v->makers.count != 1) return false;
     size += v->block->size;
   }
   leat_unit plain = *unit;
   plain.again = unit;
   plain.instead.count = 0;
-  leat_storages reads = leat_unit_reads(c->arena, &plain);
-  leat_storages scratch = leat_unit_scratch(c->arena, unit);
-  if (unit->scratch && !scratch.count) leat_vec_push(c->arena, &reads, unit->scratch);
+  leat_storages reads = leat_unit_reads(c->n.arena, &plain);
+  leat_storages scratch = leat_unit_scratch(c->n.arena, unit);
+  if (unit->scratch && !scratch.count) leat_vec_push(c->n.arena, &reads, unit->scratch);
   for (uint32_t i = 0; i < reads.count; i++)
     if (!add_input(c, to, unit, reads.items[i], size)) return false;
   for (uint32_t i = 0; i < reads.count; i++) {
@@ -315,8 +212,8 @@ static bool add_unit(chooser *c, candidate *to, leat_unit *unit) {
     add_output(c, to, unit->outputs.items[i].storage);
   for (uint32_t i = 0; i < scratch.count; i++)
     add_temporary(c, to, NULL, size_of(c, scratch.items[i]));
-  leat_vec_push(c->arena, &to->units, unit);
-  to->cost += leat_unit_estimate(c->table, unit);
+  leat_vec_push(c->n.arena, &to->units, unit);
+  to->cost += leat_unit_estimate(c->n.table, unit);
   return true;
 }
 
@@ -328,7 +225,7 @@ static int64_t make_change(chooser *c, const change *made, int sign) {
   c->work += made->last - made->first + 1;
   for (uint32_t i = made->first; i <= made->last; i++) {
     gain += excess_at(c, i);
-    c->live[i] += sign * made->bytes;
+    c->n.live[i] += sign * made->bytes;
     gain -= excess_at(c, i);
   }
   return gain;
@@ -356,7 +253,7 @@ static int64_t most_temporary(const candidate *from) {
 }
 
 static int64_t gain_of(chooser *c, const candidate *from) {
-  int64_t over = c->between[from->at] + most_temporary(from) - c->goal;
+  int64_t over = c->n.between[from->at] + most_temporary(from) - c->goal;
   int64_t gain = make_changes(c, from, 1) - (over > 0 ? over : 0);
   make_changes(c, from, -1);
   return gain;
@@ -383,8 +280,8 @@ static void consider(chooser *c, leat_unit *unit, uint32_t at, candidate_list *o
   if (!is_segment(unit_at(c, at)) || !add_unit(c, &found, unit)) return;
   found.gain = gain_of(c, &found);
   if (found.gain <= 0) return;
-  candidate *kept = leat_arena_memdup(c->arena, &found, sizeof found);
-  leat_vec_push(c->arena, out, kept);
+  candidate *kept = leat_arena_memdup(c->n.arena, &found, sizeof found);
+  leat_vec_push(c->n.arena, out, kept);
 }
 
 static bool has_excess_between(chooser *c, uint32_t first, uint32_t last) {
@@ -396,10 +293,10 @@ static bool has_excess_between(chooser *c, uint32_t first, uint32_t last) {
 // Each place where the output is read after a while in which memory is short.
 static void consider_output(chooser *c, leat_unit *unit, const leat_storage *storage,
                             candidate_list *out) {
-  const value *v = value_of(c, storage);
-  const touch *before = NULL;
+  const leat_need *v = leat_need_of(&c->n, storage);
+  const leat_touch *before = NULL;
   for (uint32_t i = 0; v->block && i < v->block->touches.count; i++) {
-    const touch *t = &v->block->touches.items[i];
+    const leat_touch *t = &v->block->touches.items[i];
     if (t->storage != storage) continue;
     if (before && has_excess_between(c, before->position, t->position))
       consider(c, unit->again ? unit->again : unit, t->position, out);
@@ -409,8 +306,8 @@ static void consider_output(chooser *c, leat_unit *unit, const leat_storage *sto
 
 static candidate_list find_candidates(chooser *c) {
   candidate_list list = {0};
-  for (uint32_t i = 0; i < c->table->units.count && c->work < most_work; i++) {
-    leat_unit *unit = c->table->units.items[i];
+  for (uint32_t i = 0; i < c->n.table->units.count && c->work < most_work; i++) {
+    leat_unit *unit = c->n.table->units.items[i];
     if (!leat_unit_is_repeatable(unit)) continue;
     for (uint32_t k = 0; k < unit->outputs.count; k++)
       consider_output(c, unit, unit->outputs.items[k].storage, &list);
@@ -428,8 +325,8 @@ static bool depends_on_others(const candidate *from) {
 }
 
 static bool is_reached(const chooser *c) {
-  for (uint32_t i = 0; i < c->table->units.count; i++)
-    if (c->live[i] > c->goal) return false;
+  for (uint32_t i = 0; i < c->n.table->units.count; i++)
+    if (c->n.live[i] > c->goal) return false;
   return true;
 }
 
@@ -442,7 +339,7 @@ static uint32_t take(chooser *c, const candidate_list *list, uint32_t most, leat
     make_changes(c, one, 1);
     for (uint32_t k = 0; k < one->blocks.count; k++) one->blocks.items[k]->changes = true;
     for (uint32_t k = 0; k < one->units.count; k++)
-      leat_vec_push(c->arena, out, (leat_repetition){one->units.items[k], one->at});
+      leat_vec_push(c->n.arena, out, (leat_repetition){one->units.items[k], one->at});
     taken++;
   }
   return taken;
@@ -453,17 +350,17 @@ static leat_status try_round(chooser *c, uint32_t most, leat_arena *arena, uint3
                              bool *helps) {
   candidate_list list = find_candidates(c);
   leat_repetitions repetitions = {0};
-  int64_t before = excess(c), peak = c->peak;
+  int64_t before = excess(c), peak = c->n.peak;
   *out_taken = take(c, &list, most, &repetitions);
   if (!*out_taken) return LEAT_OK;
   leat_unit *last = repetitions.items[repetitions.count - 1].unit;
   leat_arena_reset(arena);
-  leat_arrangement kept = leat_arrangement_keep(c->table, arena);
-  leat_repeat(c->table, &c->versions, &repetitions);
+  leat_arrangement kept = leat_arrangement_keep(c->n.table, arena);
+  leat_repeat(c->n.table, &c->n.versions, &repetitions);
   LEAT_TRY(look(c));
-  *helps = excess(c) < before && c->peak <= peak;
+  *helps = excess(c) < before && c->n.peak <= peak;
   if (*helps) return LEAT_OK;
-  leat_arrangement_put_back(c->table, &kept);
+  leat_arrangement_put_back(c->n.table, &kept);
   if (*out_taken == 1) leat_map_set(&c->refused, last, last);
   return look(c);
 }
@@ -472,7 +369,7 @@ static leat_status try_round(chooser *c, uint32_t most, leat_arena *arena, uint3
 static leat_status lower_peak(chooser *c, int64_t goal, leat_arena *arena, bool *out) {
   uint32_t taken, most = MANY;
   c->goal = goal;
-  leat_map_init(&c->refused, c->table->cg->arena);
+  leat_map_init(&c->refused, c->n.table->cg->arena);
   *out = false;
   do {
     LEAT_TRY(try_round(c, most, arena, &taken, out));
@@ -483,27 +380,27 @@ static leat_status lower_peak(chooser *c, int64_t goal, leat_arena *arena, bool 
 
 // `best` is the arrangement of the lowest peak; nothing else is worth what it costs.
 static leat_status lower_to(chooser *c, int64_t limit, leat_arena *round, leat_arena *best) {
-  leat_arrangement kept = leat_arrangement_keep(c->table, best);
-  int64_t lowest = c->peak, aim = limit;
+  leat_arrangement kept = leat_arrangement_keep(c->n.table, best);
+  int64_t lowest = c->n.peak, aim = limit;
   bool helps = true;
   while (helps) {
-    if (c->peak <= aim) {
-      int64_t extent = leat_plan_extent(c->table, &c->sized);
+    if (c->n.peak <= aim) {
+      int64_t extent = leat_plan_extent(c->n.table, &c->n.sized);
       if (extent <= limit) return LEAT_OK;
-      aim = c->peak - (extent - limit); // what lies between values is not used
+      aim = c->n.peak - (extent - limit); // what lies between values is not used
     }
-    int64_t far = c->peak - c->peak / FINENESS;
+    int64_t far = c->n.peak - c->n.peak / FINENESS;
     LEAT_TRY(lower_peak(c, far > aim ? far : aim, round, &helps));
     // Little above a goal may be out of reach where more is not.
     if (!helps && far < aim) LEAT_TRY(lower_peak(c, far, round, &helps));
-    if (helps && c->peak < lowest) {
+    if (helps && c->n.peak < lowest) {
       leat_arena_reset(best);
-      kept = leat_arrangement_keep(c->table, best);
-      lowest = c->peak;
+      kept = leat_arrangement_keep(c->n.table, best);
+      lowest = c->n.peak;
     }
   }
-  leat_arrangement_put_back(c->table, &kept);
-  leat_plan_lives(c->table);
+  leat_arrangement_put_back(c->n.table, &kept);
+  leat_plan_lives(c->n.table);
   return LEAT_OK;
 }
 
@@ -523,7 +420,7 @@ leat_status leat_recompute(leat_table *table) {
   if (limit == INT64_MAX || !table->units.count) return LEAT_OK;
   leat_arena *arenas[3];
   for (int i = 0; i < 3; i++) arenas[i] = leat_arena_create();
-  chooser c = {.table = table, .arena = arenas[0]};
+  chooser c = {.n = {.table = table, .arena = arenas[0]}};
   leat_status status = look(&c);
   if (!status) status = lower_to(&c, limit, arenas[1], arenas[2]);
   for (int i = 0; i < 3; i++) leat_arena_destroy(arenas[i]);
