@@ -113,9 +113,6 @@ static leat_status choose_cpu(leat_session *session, leat_error *error) {
   if (!leat_cpu_level_parse(session->options.cpu, &level))
     return leat_fail(error, LEAT_INVALID, "unknown cpu `%s`; there are host, %s",
                      session->options.cpu, leat_cpu_level_names());
-  if (level > leat_cpu_host_level())
-    return leat_fail(error, LEAT_UNSUPPORTED, "this machine cannot run code for `%s`",
-                     session->options.cpu);
   session->cpu = leat_cpu_level_name(level);
   session->target = leat_target_info_find(leat_machine_here(), level);
   return LEAT_OK;
@@ -323,6 +320,14 @@ void leat_session_destroy(leat_session *session) {
 
 void leat_session_interrupt(leat_session *session, bool on) {
   if (leat_session_is_made(session)) leat_runtime_interrupt(session->runtime, on);
+}
+
+leat_status leat_session_check_cpu(leat_session *session) {
+  leat_cpu_level level = LEAT_CPU_BASELINE;
+  leat_cpu_level_parse(session->cpu, &level);
+  if (level <= leat_cpu_host_level()) return LEAT_OK;
+  return leat_fail(&session->error, LEAT_UNSUPPORTED, "this machine cannot run code for `%s`",
+                   session->cpu);
 }
 
 leat_status leat_session_check(leat_session *session) {

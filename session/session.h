@@ -81,6 +81,8 @@ void leat_session_tell_no_memory(leat_session *session); // which takes none
 
 // LEAT_ABORTED when it is interrupted.
 leat_status leat_session_check(leat_session *session);
+// Whether this machine has what code is made for: not asked by who looks at it only.
+LEAT_MUST_USE leat_status leat_session_check_cpu(leat_session *session);
 
 // As leat_session_create, in a world that has been joined already; takes the transport over.
 leat_status leat_session_create_on(const leat_session_options *options, leat_transport *transport,

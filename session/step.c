@@ -266,6 +266,7 @@ static leat_status add_variant(leat_step *step, bool symbolic, bool *stopped) {
 static leat_status prepare(leat_step *step, const leat_step_spec *spec, bool *stopped) {
   leat_session *session = step->session;
   LEAT_TRY(leat_reserved_check(spec->reserved, LEAT_RESERVED, &session->error));
+  if (!session->options.stop_after) LEAT_TRY(leat_session_check_cpu(session));
   LEAT_TRY(leat_request_resolve(session, step->arena, spec, &step->request));
   find_dims(step);
   const char *entry = step->request.count_of;
