@@ -107,11 +107,17 @@ static k_value load_a(leat_contraction *c, k_value row, k_value k) {
   return k_load(b, c->a_buffer, k_add(b, c->a_base, index), 1, NULL);
 }
 
+// Row i of the block from `row`; `clamped`: the last one in place of those that there are not.
+static k_value row_of_block(const leat_contraction *c, k_value row, int i, bool clamped) {
+  k_value at = k_add(c->b, row, k_i64(c->b, i));
+  return clamped && i > 0 ? k_binary(c->b, K_MIN, at, k_sub(c->b, c->rows, k_i64(c->b, 1))) : at;
+}
+
 // acc += a's column k times b's row k.
 static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k_value k,
                      k_value *acc) {
   k_builder *b = c->b;
-  k_value columns[LEAT_MOST_VECTORS], last = k_sub(b, c->rows, k_i64(b, 1));
+  k_value columns[LEAT_MOST_VECTORS];
   k_value width = leat_contraction_has_panels(c->p) ? k_i64(b, c->p->width) : c->columns;
   k_value from = k_add(b, c->b_base, k_mul(b, k, width));
   if (!leat_contraction_has_panels(c->p)) from = k_add(b, from, c->column);
@@ -124,9 +130,7 @@ static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k
                              : leat_contraction_operand(c, 1, k, c->column, c->columns);
   }
   for (int i = 0; i < high; i++) {
-    k_value at = k_add(b, row, k_i64(b, i));
-    if (clamped && i > 0) at = k_binary(b, K_MIN, at, last);
-    k_value x = load_a(c, at, k);
+    k_value x = load_a(c, row_of_block(c, row, i, clamped), k);
     for (int j = 0; j < c->p->wide; j++) {
       k_value *sum = &acc[i * c->p->wide + j];
       *sum = k_mul_add(b, x, columns[j], *sum);
@@ -135,8 +139,8 @@ static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k
 }
 
 // acc of the block of `high` rows from `row`, for LEAT_LANES of k at a time.
-static k_value accumulate_across(leat_contraction *c, k_value row, int high, k_value low,
-                                 k_value end, k_value *acc) {
+static k_value accumulate_across(leat_contraction *c, k_value row, int high, bool clamped,
+                                 k_value low, k_value end, k_value *acc) {
   k_builder *b = c->b;
   k_value count = k_sub(b, end, low), rest = k_binary(b, K_AND, count, k_i64(b, LEAT_LANES - 1));
   k_value whole = k_sub(b, end, rest), rows[LEAT_LANES];
@@ -146,7 +150,7 @@ static k_value accumulate_across(leat_contraction *c, k_value row, int high, k_v
   leat_contraction_read_across(c, k, c->column, rows);
   for (int j = 0; j < LEAT_LANES; j++)
     for (int i = 0; i < high; i++) {
-      k_value x = load_a(c, k_add(b, row, k_i64(b, i)), k_add(b, k, k_i64(b, j)));
+      k_value x = load_a(c, row_of_block(c, row, i, clamped), k_add(b, k, k_i64(b, j)));
       acc[i] = k_mul_add(b, x, rows[j], acc[i]);
     }
   k_loop_end(b, acc, (uint32_t)high);
@@ -167,7 +171,8 @@ static void accumulate(leat_contraction *c, k_value row, int high, bool clamped,
                        k_value end, k_value *acc) {
   uint32_t count = (uint32_t)(high * c->p->wide);
   assert(count <= LEAT_ACCUMULATORS);
-  if (c->p->b == LEAT_OPERAND_TURNED) low = accumulate_across(c, row, high, low, end, acc);
+  if (c->p->b == LEAT_OPERAND_TURNED)
+    low = accumulate_across(c, row, high, clamped, low, end, acc);
   k_instr *loop = k_loop_begin(c->b, low, end, 1, acc, count);
   for (uint32_t i = 0; i < count; i++) acc[i] = k_loop_carried(loop, i);
   multiply(c, row, high, clamped, k_loop_index(loop), acc);

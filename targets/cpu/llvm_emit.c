@@ -82,6 +82,24 @@ static LLVMValueRef load_masked(ll_emitter *e, const char *intrinsic, LLVMTypeRe
   return ll_call(e, intrinsic, types, 2, args, 4);
 }
 
+// A register at a time. Of more than one LLVM 19 has loaded, for AVX2, those whole of which it knew
+// that no lane holds, whatever lies there, if others have the same mask.
+static LLVMValueRef load_masked_vector(ll_emitter *e, LLVMTypeRef element, LLVMValueRef from,
+                                       unsigned size, LLVMValueRef mask) {
+  unsigned lanes = LLVMGetVectorSize(LLVMTypeOf(mask)), half = lanes / 2;
+  unsigned most = (unsigned)e->target->vector_bytes / size;
+  if (!most || lanes <= most)
+    return load_masked(e, "llvm.masked.load", LLVMVectorType(element, lanes), from, size, mask);
+  LLVMValueRef parts[2], picks[LEAT_LANES];
+  for (unsigned i = 0; i < 2; i++) {
+    LLVMValueRef first = ll_i64_const(e, i * half);
+    LLVMValueRef at = LLVMBuildGEP2(e->at, element, from, &first, 1, "");
+    parts[i] = load_masked_vector(e, element, at, size, ll_shuffle(e, mask, i * half, 1, half));
+  }
+  for (unsigned i = 0; i < lanes; i++) picks[i] = LLVMConstInt(ll_int_type(e, 32), i, false);
+  return LLVMBuildShuffleVector(e->at, parts[0], parts[1], LLVMConstVector(picks, lanes), "");
+}
+
 static LLVMValueRef emit_load(ll_emitter *e, const k_instr *instr) {
   LLVMTypeRef type = ll_with_lanes(ll_memory_type(e, instr->dtype), instr->lanes);
   LLVMValueRef from = address(e, instr), value;
@@ -96,7 +114,7 @@ static LLVMValueRef emit_load(ll_emitter *e, const k_instr *instr) {
     value = load_masked_element(e, type, from, size, mask);
   } else {
     from = masked_address(e, instr, mask);
-    value = load_masked(e, "llvm.masked.load", type, from, size, mask);
+    value = load_masked_vector(e, ll_memory_type(e, instr->dtype), from, size, mask);
   }
   bool is_bool = instr->dtype == LEAT_bool;
   return is_bool ? LLVMBuildICmp(e->at, LLVMIntNE, value, LLVMConstNull(type), "") : value;

@@ -26,6 +26,9 @@ LLVMTypeRef ll_pointer_type(ll_emitter *e);
 LLVMTypeRef ll_memory_type(ll_emitter *e, leat_dtype dtype); // of an element in memory
 LLVMTypeRef ll_with_lanes(LLVMTypeRef type, unsigned lanes); // a vector, if there are several
 LLVMTypeRef ll_value_type(ll_emitter *e, k_value value);
+// `lanes` of the vector's from `first` on, in steps.
+LLVMValueRef ll_shuffle(ll_emitter *e, LLVMValueRef vector, unsigned first, unsigned step,
+                        unsigned lanes);
 LLVMValueRef ll_repeat(LLVMValueRef scalar, unsigned lanes); // a constant in all lanes
 LLVMValueRef ll_i64_const(ll_emitter *e, int64_t value);
 

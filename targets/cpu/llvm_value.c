@@ -207,8 +207,8 @@ static LLVMValueRef cast(ll_emitter *e, const k_instr *instr, LLVMValueRef x) {
 
 // -- Lanes ---------------------------------------------------------------------------------------
 
-static LLVMValueRef shuffle(ll_emitter *e, LLVMValueRef vector, unsigned first, unsigned step,
-                            unsigned lanes) {
+LLVMValueRef ll_shuffle(ll_emitter *e, LLVMValueRef vector, unsigned first, unsigned step,
+                        unsigned lanes) {
   LLVMValueRef picks[LEAT_LANES];
   for (unsigned i = 0; i < lanes; i++)
     picks[i] = LLVMConstInt(ll_int_type(e, 32), first + i * step, false);
@@ -222,7 +222,8 @@ static LLVMValueRef extract(ll_emitter *e, LLVMValueRef vector, int64_t lane) {
 
 static LLVMValueRef half(ll_emitter *e, const k_instr *instr, LLVMValueRef vector) {
   unsigned first = (unsigned)instr->imm.i * instr->lanes;
-  return instr->lanes == 1 ? extract(e, vector, first) : shuffle(e, vector, first, 1, instr->lanes);
+  return instr->lanes == 1 ? extract(e, vector, first)
+                           : ll_shuffle(e, vector, first, 1, instr->lanes);
 }
 
 static LLVMValueRef shuffle_two(ll_emitter *e, const k_instr *instr, LLVMValueRef x,
@@ -236,7 +237,7 @@ static LLVMValueRef shuffle_two(ll_emitter *e, const k_instr *instr, LLVMValueRe
 static LLVMValueRef splat(ll_emitter *e, const k_instr *instr, LLVMValueRef scalar) {
   LLVMValueRef none = LLVMGetPoison(ll_value_type(e, instr));
   LLVMValueRef first = LLVMBuildInsertElement(e->at, none, scalar, ll_i64_const(e, 0), "");
-  return shuffle(e, first, 0, 0, instr->lanes);
+  return ll_shuffle(e, first, 0, 0, instr->lanes);
 }
 
 // -- All of them ---------------------------------------------------------------------------------
