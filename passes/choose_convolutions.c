@@ -284,14 +284,15 @@ static leat_value instead_of(leat_pass_context *context, leat_graph *graph, cons
   return sum_of_channels(&m, windows_of_outputs(&m, &c), c.w, c.axes);
 }
 
-static bool has_candidates(const leat_graph *graph) {
+static bool has_convolutions(const leat_graph *graph) {
+  leat_convolution_node found;
   for (uint32_t i = 0; i < graph->nodes.count; i++)
-    if (graph->nodes.items[i]->op == LEAT_OP_matmul) return true;
+    if (leat_find_convolution(graph->nodes.items[i], &found)) return true;
   return false;
 }
 
 void leat_choose_convolutions(leat_pass_context *context, leat_graph *graph) {
-  if (!has_candidates(graph)) return;
+  if (!has_convolutions(graph)) return;
   leat_rewriter r = leat_rewrite_begin(graph, context->scratch);
   for (uint32_t i = 0; i < r.count; i++) {
     leat_node *node = graph->nodes.items[i];
