@@ -1,11 +1,7 @@
 // Chooses the plan of a contraction: which axes are rows, columns and depth, how each operand is
-// read, and the sizes of blocks, panels and tiles.
-#include "codegen/contract_plan.h"
-
-#include "codegen/lower.h"
+// read, and the sizes of blocks and panels; contract_tiles.c has those of tiles.
+#include "codegen/contract_planner.h"
 #include "ops/reduce.h"
-
-#include <math.h>
 
 enum {
   WIDENING = 10,     // vector registers that products of narrow integers take
@@ -18,41 +14,9 @@ enum {
   COLLIDING_BYTES = 2048,  // from one row of b to the next
   MOST_DEPTH = 1024,       // elements of k in one go …
   MOST_DEPTH_ACROSS = 512, // … of a by columns, whose rows are read in longer pieces then
-  LEAST_PARTS = 4,         // of k, that tiles of their own are worth
-  MOST_CACHE = 512 << 10,  // of the second one: more gains nothing
-  MOST_STREAMED_ROWS = 16,
-  ROWS_AHEAD = 8,              // of b
-  MOST_PARTS_BYTES = 64 << 20, // of the sums of the parts of k
-  MOST_GATHERED = 4,           // vectors of a in one go
-  MOST_RUNS = 24,              // the same of what lies together in runs
+  ROWS_AHEAD = 8,          // of b …
+  MOST_ROWS_WAITING = 16,  // … that so many of c at most ask for
 };
-
-typedef struct contraction_planner {
-  leat_lower w; // for the arithmetic of dims
-  const leat_target_info *target;
-  leat_dtype dtype;
-  leat_contraction_plan *p;
-} contraction_planner;
-
-// -- Caches ---------------------------------------------------------------------------------------
-
-// Bytes of the second cache for what a tile has: a half for its b, LEAT_DEPTH_BLOCK deep, 14 of 64
-// parts for the rows of a that are gathered together, 11 for the local c of a deep tile.
-static int64_t cache_for(const contraction_planner *s, int parts) {
-  return (s->target->l2 < MOST_CACHE ? s->target->l2 : MOST_CACHE) * parts / 64;
-}
-
-static int64_t tile_columns(const contraction_planner *s) {
-  return cache_for(s, 32) / (LEAT_DEPTH_BLOCK * (int64_t)leat_dtype_size(s->dtype));
-}
-
-static int64_t gathered_bytes(const contraction_planner *s) {
-  return cache_for(s, 14);
-}
-
-static int64_t tile_bytes(const contraction_planner *s) {
-  return cache_for(s, 11);
-}
 
 // -- Axes -----------------------------------------------------------------------------------------
 
@@ -60,12 +24,12 @@ static unsigned axis_bit(const leat_item *item, int k) {
   return item->axis[k] < 0 ? 0 : 1u << item->axis[k];
 }
 
-static bool is_computed(const contraction_planner *s, uint32_t i) {
+static bool is_computed(const leat_contraction_planner *s, uint32_t i) {
   return leat_item_memory(s->w.table, s->p->item->node->inputs[i])->role == LEAT_ROLE_FREE;
 }
 
 // Whether b is what lies in memory with its last two axes in each other's place.
-static bool lies_across(const contraction_planner *s) {
+static bool lies_across(const leat_contraction_planner *s) {
   const leat_value b = s->p->item->node->inputs[1];
   int rank = leat_value_type(b)->rank;
   int8_t axis[LEAT_MAX_RANK];
@@ -80,7 +44,7 @@ static bool lies_across(const contraction_planner *s) {
          leat_item_memory(s->w.table, of)->role != LEAT_ROLE_FREE;
 }
 
-static void choose_axes(contraction_planner *s) {
+static void choose_axes(leat_contraction_planner *s) {
   leat_contraction_plan *p = s->p;
   const leat_node *node = p->item->node;
   const leat_type *a = leat_value_type(node->inputs[0]), *b = leat_value_type(node->inputs[1]);
@@ -157,13 +121,13 @@ static int choose_high(const leat_target_info *target, leat_dim rows, int wide, 
 }
 
 // Of [k, row] an element is pages away from the next in k: it is read once, for many columns.
-static bool is_far_apart(const contraction_planner *s) {
+static bool is_far_apart(const leat_contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
   double bytes = leat_cost_extent(p->rows) * (double)leat_dtype_size(s->dtype);
   return p->transposed && bytes >= FAR_APART && leat_cost_extent(p->columns) >= 64;
 }
 
-static void choose_block(contraction_planner *s) {
+static void choose_block(leat_contraction_planner *s) {
   leat_contraction_plan *p = s->p;
   int unit = leat_vector_registers(s->target, s->dtype);
   bool turned = p->b == LEAT_OPERAND_TURNED;
@@ -200,7 +164,7 @@ static bool is_multiplied(const leat_item *load, const leat_item *product) {
 }
 
 // The `load` whose elements, in whatever order, b is, when it may be packed; else NULL.
-static leat_item *load_of_b(const contraction_planner *s) {
+static leat_item *load_of_b(const leat_contraction_planner *s) {
   const leat_node *node = s->p->item->node->inputs[1].node;
   while (node->info->reads == LEAT_READS_RESHAPED || node->info->reads == LEAT_READS_PERMUTED)
     node = node->inputs[0].node;
@@ -218,7 +182,7 @@ static void read_no_more(leat_item *item, const leat_item *producer) {
 }
 
 // Where an artifact has the panels of b, as a value of `type`; NULL: they are made while running.
-static leat_storage *stored_panels(contraction_planner *s, const leat_type *type) {
+static leat_storage *stored_panels(leat_contraction_planner *s, const leat_type *type) {
   const leat_contraction_plan *p = s->p;
   leat_codegen_state *cg = s->w.table->cg;
   const leat_file_table *files = cg->options->files;
@@ -236,7 +200,7 @@ static leat_storage *stored_panels(contraction_planner *s, const leat_type *type
 
 // Whether the value is made of what stays, in each run the same: variables that the step does not
 // assign (`in_variable`: there are some), files and constants.
-static bool is_kept(const contraction_planner *s, leat_value value, bool *in_variable) {
+static bool is_kept(const leat_contraction_planner *s, leat_value value, bool *in_variable) {
   const leat_item *item = leat_item_memory(s->w.table, value);
   const leat_node *node = item->node;
   if (item->role == LEAT_ROLE_FREE) {
@@ -249,7 +213,8 @@ static bool is_kept(const contraction_planner *s, leat_value value, bool *in_var
   return item->storage && leat_storage_is_kept(s->w.table->cg, item->storage);
 }
 
-static bool is_made_of(const contraction_planner *s, leat_value value, const leat_item *source) {
+static bool is_made_of(const leat_contraction_planner *s, leat_value value,
+                       const leat_item *source) {
   const leat_item *item = leat_item_memory(s->w.table, value);
   bool found = item == source;
   for (uint32_t i = 0; item->role == LEAT_ROLE_FREE && i < item->node->input_count && !found; i++)
@@ -258,7 +223,7 @@ static bool is_made_of(const contraction_planner *s, leat_value value, const lea
 }
 
 // The product reads panels, not what these are made of, so that nobody may need that any more.
-static void read_panels(const contraction_planner *s, leat_value value) {
+static void read_panels(const leat_contraction_planner *s, leat_value value) {
   const leat_item *product = s->p->item, *item = leat_item_memory(s->w.table, value);
   if (item->role != LEAT_ROLE_FREE) {
     if (!is_made_of(s, product->node->inputs[0], item)) read_no_more((leat_item *)product, item);
@@ -270,14 +235,15 @@ static void read_panels(const contraction_planner *s, leat_value value) {
 // A body's panels may become memory of a kernel that is the whole loop; what initialises a variable
 // runs once. What lies beside a variable takes memory, which is worth it only where it would be
 // packed in each run.
-static bool can_prepare(const contraction_planner *s, const leat_type *panels, bool would_pack) {
+static bool can_prepare(const leat_contraction_planner *s, const leat_type *panels,
+                        bool would_pack) {
   const leat_table *table = s->w.table;
   bool in_variable = false;
   return !table->body && !table->initialises && leat_type_is_static(panels) &&
          is_kept(s, s->p->item->node->inputs[1], &in_variable) && (would_pack || !in_variable);
 }
 
-static leat_type type_of_panels(contraction_planner *s) {
+static leat_type type_of_panels(leat_contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
   leat_dim dims[] = {leat_contraction_matrices(p), p->panels, p->depth, leat_dim_const(p->width)};
   return (leat_type){.dtype = leat_value_type(p->item->node->inputs[1])->dtype,
@@ -285,16 +251,7 @@ static leat_type type_of_panels(contraction_planner *s) {
                      .dims = {leat_lower_product(&s->w, dims, 4)}};
 }
 
-// All columns, if their b stays in a cache.
-static int most_panels(const contraction_planner *s) {
-  const leat_contraction_plan *p = s->p;
-  int64_t most = tile_columns(s) / p->width;
-  if (!leat_dim_is_const(p->panels) || most < 1 || p->panels.value < 1) return 1;
-  if (p->b == LEAT_OPERAND_TURNED) return 1; // a row of what lies across is read in one go
-  return (int)(p->panels.value < most ? p->panels.value : most);
-}
-
-static bool is_worth_packing(const contraction_planner *s) {
+static bool is_worth_packing(const leat_contraction_planner *s) {
   const leat_type *b = leat_value_type(s->p->item->node->inputs[1]);
   double bytes = leat_cost_bytes(b);
   bool many = !leat_dim_is_const(s->p->rows) || s->p->rows.value >= PACKED_ROWS;
@@ -302,7 +259,7 @@ static bool is_worth_packing(const contraction_planner *s) {
 }
 
 // Rows of b so far apart that few places of a cache are for all of them.
-static bool collides(const contraction_planner *s) {
+static bool collides(const leat_contraction_planner *s) {
   const leat_dim columns = s->p->columns;
   int64_t size = (int64_t)leat_dtype_size(s->dtype);
   return leat_dim_is_const(columns) && columns.value * size % COLLIDING_BYTES == 0;
@@ -310,11 +267,12 @@ static bool collides(const contraction_planner *s) {
 
 // A deep tile reads long pieces of b's rows, or all of them one after the other: that is as good as
 // panels are, unless many rows make up for what packing takes.
-static bool reads_well(const contraction_planner *s) {
+static bool reads_well(const leat_contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
   bool many = !leat_dim_is_const(p->rows) || p->rows.value >= MANY_ROWS;
-  bool all = leat_dim_is(p->panels, most_panels(s)), most = most_panels(s) > 1;
-  return !is_computed(s, 1) && p->deep && !collides(s) && (all || (most && !many));
+  int most = leat_contraction_most_panels(s);
+  bool all = leat_dim_is(p->panels, most);
+  return !is_computed(s, 1) && p->deep && !collides(s) && (all || (most > 1 && !many));
 }
 
 static bool same_panels(const leat_type *a, const leat_type *b) {
@@ -327,7 +285,7 @@ static bool same_transform(const leat_contraction_plan *a, const leat_contractio
 }
 
 // A product of the same b, before this one in its segment, may have packed it alike.
-static void pack(contraction_planner *s, leat_unit *unit, const leat_type *type,
+static void pack(leat_contraction_planner *s, leat_unit *unit, const leat_type *type,
                  leat_operand_way way) {
   leat_contraction_plan *p = s->p;
   leat_table *table = s->w.table;
@@ -348,15 +306,15 @@ static void pack(contraction_planner *s, leat_unit *unit, const leat_type *type,
 }
 
 // Few rows only wait for b, whose rows lie too far apart for a processor to see what comes.
-static void choose_prefetching(contraction_planner *s) {
+static void choose_prefetching(leat_contraction_planner *s) {
   leat_contraction_plan *p = s->p;
-  bool few = leat_dim_is_const(p->rows) && p->rows.value <= MOST_STREAMED_ROWS;
+  bool few = leat_dim_is_const(p->rows) && p->rows.value <= MOST_ROWS_WAITING;
   bool far = leat_cost_bytes(leat_value_type(p->item->node->inputs[1])) > (double)s->target->l2;
   if (few && far && p->b == LEAT_OPERAND_DIRECT) p->ahead = ROWS_AHEAD;
 }
 
 // Panels that an artifact has are rather read than squares turned, or rows.
-static void choose_panels(contraction_planner *s, leat_unit *unit) {
+static void choose_panels(leat_contraction_planner *s, leat_unit *unit) {
   leat_contraction_plan *p = s->p;
   choose_block(s);
   if (!is_worth_packing(s)) return;
@@ -376,158 +334,8 @@ static void choose_panels(contraction_planner *s, leat_unit *unit) {
   }
 }
 
-// -- Tiles ----------------------------------------------------------------------------------------
-
-static int64_t round_up(int64_t x, int64_t unit) {
-  return (x + unit - 1) / unit * unit;
-}
-
-// Elements of k that are gathered together.
-static int64_t depth_gathered(const leat_contraction_plan *p) {
-  if (p->deep) return LEAT_DEPTH_BLOCK;
-  return p->depth.value < 1 ? 1 : p->depth.value;
-}
-
-// What a tile's rows are a multiple of: blocks, and of a that is gathered by columns vectors, if
-// there is room, so that a vector begins at a multiple of their size, where what lies in memory
-// together often does.
-static int64_t unit_of_rows(const contraction_planner *s) {
-  const leat_contraction_plan *p = s->p;
-  int64_t unit = p->high, row = depth_gathered(p) * (int64_t)leat_dtype_size(s->dtype);
-  if (p->a != LEAT_OPERAND_GATHERED || !p->transposed) return unit;
-  while (unit % LEAT_LANES) unit += p->high;
-  return unit * row <= gathered_bytes(s) ? unit : p->high;
-}
-
-// Whole units that fit in `bytes`, of which a row takes so many elements: at least one.
-static int64_t rows_within(const contraction_planner *s, int64_t bytes, int64_t elements) {
-  int64_t unit = unit_of_rows(s);
-  int64_t rows = bytes / (elements * (int64_t)leat_dtype_size(s->dtype)) / unit * unit;
-  return rows < unit ? unit : rows;
-}
-
-static double count_tiles(const leat_contraction_plan *p) {
-  double across = ceil(leat_cost_extent(p->panels) / p->tile_panels);
-  return leat_cost_extent(p->batch) * across *
-         ceil(leat_cost_extent(p->rows) / (double)p->tile_rows);
-}
-
-static double count_parts(const leat_contraction_plan *p) {
-  return ceil(leat_cost_extent(p->depth) / LEAT_PRODUCT_BLOCK);
-}
-
-// Whether the sums of all parts of k are worth their room: where there are few tiles else.
-static bool is_worth_splitting(const contraction_planner *s) {
-  const leat_contraction_plan *p = s->p;
-  double sums = leat_cost_extent(p->batch) * leat_cost_extent(p->rows) *
-                leat_cost_extent(p->panels) * (double)p->width;
-  double bytes = count_parts(p) * sums * (double)leat_dtype_size(s->dtype);
-  return count_parts(p) >= LEAST_PARTS && count_tiles(p) < s->target->cores &&
-         bytes <= MOST_PARTS_BYTES;
-}
-
-// As large as its c and b may be, and smaller again while there are few of them.
-static void choose_deep_tile(contraction_planner *s) {
-  leat_contraction_plan *p = s->p;
-  int64_t unit = unit_of_rows(s);
-  p->tile_panels = most_panels(s);
-  int64_t panel = unit * p->width * (int64_t)leat_dtype_size(s->dtype);
-  while (p->tile_panels > 1 && p->tile_panels * panel > tile_bytes(s))
-    p->tile_panels = (p->tile_panels + 1) / 2;
-  p->tile_rows = rows_within(s, tile_bytes(s), p->tile_panels * p->width);
-  if (leat_dim_is_const(p->rows) && p->rows.value < p->tile_rows)
-    p->tile_rows = round_up(p->rows.value < 1 ? 1 : p->rows.value, unit);
-  p->split = is_worth_splitting(s);
-  double parts = p->split ? count_parts(p) : 1;
-  while (count_tiles(p) * parts < s->target->cores) {
-    if (p->tile_rows > 4 * unit)
-      p->tile_rows -= unit;
-    else if (p->tile_panels > 1)
-      p->tile_panels = (p->tile_panels + 1) / 2;
-    else if (p->tile_rows > unit)
-      p->tile_rows -= unit;
-    else
-      break;
-  }
-}
-
-// Of so many nanoseconds; of all columns, if there are enough such tiles.
-static void choose_flat_tile(contraction_planner *s) {
-  leat_contraction_plan *p = s->p;
-  int64_t unit = unit_of_rows(s);
-  double row =
-      2.0 * (double)p->width * leat_cost_extent(p->depth) / leat_cost_flops(s->target, s->dtype);
-  p->tile_rows = unit;
-  p->tile_panels = most_panels(s);
-  while (p->tile_panels > 1 && count_tiles(p) < s->target->cores)
-    p->tile_panels = (p->tile_panels + 1) / 2;
-  double units = LEAT_TILE_NANOSECONDS / (row * p->tile_panels * (double)unit + 1);
-  p->tile_rows = ((int64_t)units + 1) * unit;
-}
-
-// Elements of a's last axis that lie together: of windows, whose last two axes a has as one.
-static int64_t find_run(const contraction_planner *s) {
-  const leat_contraction_plan *p = s->p;
-  const leat_node *a = p->item->node->inputs[0].node;
-  const leat_item *item = leat_item_of(s->w.table, p->item->node->inputs[0]);
-  if (item->role != LEAT_ROLE_FREE || a->info->reads != LEAT_READS_RESHAPED) return 0;
-  const leat_type *from = leat_value_type(a->inputs[0]);
-  const leat_dim last = a->outputs[0].dims[a->outputs[0].rank - 1];
-  if (from->rank < 2 || !leat_dim_is_const(last)) return 0;
-  int64_t together = 1;
-  for (int k = from->rank - 1; k >= 0 && together < last.value; k--) {
-    if (!leat_dim_is_const(from->dims[k])) return 0;
-    together *= from->dims[k].value;
-  }
-  int64_t run = from->dims[from->rank - 1].value;
-  if (together != last.value || run < 1 || run % LEAT_LANES == 0) return 0;
-  return last.value / run * (round_up(run, LEAT_LANES) / LEAT_LANES) <= MOST_RUNS ? run : 0;
-}
-
-// Of a: so many rows together as leave room for what else is near. What is gathered by runs is all
-// of a's last axis, and hangs over by less than a vector.
-static void choose_gathering(contraction_planner *s) {
-  leat_contraction_plan *p = s->p;
-  int64_t depth = depth_gathered(p);
-  int64_t most = rows_within(s, gathered_bytes(s), round_up(depth, LEAT_LANES));
-  p->gathered_rows = p->tile_rows < most ? p->tile_rows : most;
-  if (!p->deep) p->tile_rows = p->gathered_rows;
-  bool all =
-      p->transposed ? leat_dim_is_const(p->rows) && p->rows.value <= p->gathered_rows : !p->deep;
-  p->run = all ? find_run(s) : 0;
-  int64_t fast = p->transposed ? p->gathered_rows : depth;
-  int64_t vectors = round_up(fast, LEAT_LANES) / LEAT_LANES;
-  p->gathered_vectors = (int)(vectors < MOST_GATHERED ? vectors : MOST_GATHERED);
-  p->pitch = round_up(fast, (int64_t)p->gathered_vectors * LEAT_LANES);
-  if (p->run) p->pitch = round_up(fast + LEAT_LANES - 1, LEAT_LANES);
-  p->gathered = p->pitch * (p->transposed ? depth : p->gathered_rows);
-}
-
-// As many tiles, alike.
-static void even_out(contraction_planner *s) {
-  leat_contraction_plan *p = s->p;
-  if (!leat_dim_is_const(p->rows) || p->rows.value < 1) return;
-  int64_t tiles = (p->rows.value + p->tile_rows - 1) / p->tile_rows;
-  p->tile_rows = round_up((p->rows.value + tiles - 1) / tiles, unit_of_rows(s));
-}
-
-static void choose_tile(contraction_planner *s) {
-  leat_contraction_plan *p = s->p;
-  if (p->deep)
-    choose_deep_tile(s);
-  else
-    choose_flat_tile(s);
-  even_out(s);
-  p->gathered_rows = p->tile_rows;
-  if (p->a == LEAT_OPERAND_GATHERED) choose_gathering(s);
-  p->blocks = leat_lower_ceil_div(&s->w, p->rows, p->tile_rows);
-  p->groups = leat_lower_ceil_div(&s->w, p->panels, p->tile_panels);
-  p->parts =
-      p->split ? leat_lower_ceil_div(&s->w, p->depth, LEAT_PRODUCT_BLOCK) : leat_dim_const(1);
-}
-
 // Room for the sums of all parts: [part, batch, row, column], whole panels of columns.
-static leat_storage *make_room_for_parts(contraction_planner *s) {
+static leat_storage *make_room_for_parts(leat_contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
   leat_dim dims[] = {p->parts, p->batch, p->rows, p->panels, leat_dim_const(p->width)};
   leat_type type = {.dtype = s->dtype, .rank = 1, .dims = {leat_lower_product(&s->w, dims, 5)}};
@@ -535,8 +343,8 @@ static leat_storage *make_room_for_parts(contraction_planner *s) {
 }
 
 void leat_contract_prepare(leat_table *table, leat_unit *unit) {
-  contraction_planner s = {.w = {.table = table, .unit = unit},
-                           .target = table->cg->options->target};
+  leat_contraction_planner s = {.w = {.table = table, .unit = unit},
+                                .target = table->cg->options->target};
   s.p = leat_new(table->cg->arena, leat_contraction_plan);
   for (uint32_t i = 0; i < unit->members.count; i++)
     if (unit->members.items[i]->node->info->kind == LEAT_KIND_CONTRACT)
@@ -558,6 +366,6 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit) {
   if (is_computed(&s, 0) || is_far_apart(&s)) s.p->a = LEAT_OPERAND_GATHERED;
   choose_panels(&s, unit);
   choose_prefetching(&s);
-  choose_tile(&s);
+  leat_contraction_choose_tile(&s);
   if (s.p->split) unit->parts = make_room_for_parts(&s);
 }

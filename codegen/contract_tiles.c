@@ -1,0 +1,193 @@
+// Chooses a contraction's tiles: so many panels by so many rows, that what is near while one is
+// computed stays in a cache, and that there are enough of them for all cores.
+#include "codegen/contract_planner.h"
+#include "ops/reduce.h"
+
+#include <math.h>
+
+enum {
+  LEAST_PARTS = 4,             // of k, that tiles of their own are worth
+  MOST_CACHE = 512 << 10,      // of the second one: more gains nothing
+  MOST_PARTS_BYTES = 64 << 20, // of the sums of the parts of k
+  MOST_GATHERED = 4,           // vectors of a in one go
+  MOST_RUNS = 24,              // the same of what lies together in runs
+};
+
+// -- Caches ---------------------------------------------------------------------------------------
+
+// Bytes of the second cache for what a tile has: a half for its b, LEAT_DEPTH_BLOCK deep, 14 of 64
+// parts for the rows of a that are gathered together, 11 for the local c of a deep tile.
+static int64_t cache_for(const leat_contraction_planner *s, int parts) {
+  return (s->target->l2 < MOST_CACHE ? s->target->l2 : MOST_CACHE) * parts / 64;
+}
+
+static int64_t tile_columns(const leat_contraction_planner *s) {
+  return cache_for(s, 32) / (LEAT_DEPTH_BLOCK * (int64_t)leat_dtype_size(s->dtype));
+}
+
+static int64_t gathered_bytes(const leat_contraction_planner *s) {
+  return cache_for(s, 14);
+}
+
+static int64_t tile_bytes(const leat_contraction_planner *s) {
+  return cache_for(s, 11);
+}
+
+// All columns, if their b stays in a cache.
+int leat_contraction_most_panels(const leat_contraction_planner *s) {
+  const leat_contraction_plan *p = s->p;
+  int64_t most = tile_columns(s) / p->width;
+  if (!leat_dim_is_const(p->panels) || most < 1 || p->panels.value < 1) return 1;
+  if (p->b == LEAT_OPERAND_TURNED) return 1; // a row of what lies across is read in one go
+  return (int)(p->panels.value < most ? p->panels.value : most);
+}
+
+// -- Tiles ----------------------------------------------------------------------------------------
+
+static int64_t round_up(int64_t x, int64_t unit) {
+  return (x + unit - 1) / unit * unit;
+}
+
+// Elements of k that are gathered together.
+static int64_t depth_gathered(const leat_contraction_plan *p) {
+  if (p->deep) return LEAT_DEPTH_BLOCK;
+  return p->depth.value < 1 ? 1 : p->depth.value;
+}
+
+// What a tile's rows are a multiple of: blocks, and of a that is gathered by columns vectors, if
+// there is room, so that a vector begins at a multiple of their size, where what lies in memory
+// together often does.
+static int64_t unit_of_rows(const leat_contraction_planner *s) {
+  const leat_contraction_plan *p = s->p;
+  int64_t unit = p->high, row = depth_gathered(p) * (int64_t)leat_dtype_size(s->dtype);
+  if (p->a != LEAT_OPERAND_GATHERED || !p->transposed) return unit;
+  while (unit % LEAT_LANES) unit += p->high;
+  return unit * row <= gathered_bytes(s) ? unit : p->high;
+}
+
+// Whole units that fit in `bytes`, of which a row takes so many elements: at least one.
+static int64_t rows_within(const leat_contraction_planner *s, int64_t bytes, int64_t elements) {
+  int64_t unit = unit_of_rows(s);
+  int64_t rows = bytes / (elements * (int64_t)leat_dtype_size(s->dtype)) / unit * unit;
+  return rows < unit ? unit : rows;
+}
+
+static double count_tiles(const leat_contraction_plan *p) {
+  double across = ceil(leat_cost_extent(p->panels) / p->tile_panels);
+  return leat_cost_extent(p->batch) * across *
+         ceil(leat_cost_extent(p->rows) / (double)p->tile_rows);
+}
+
+static double count_parts(const leat_contraction_plan *p) {
+  return ceil(leat_cost_extent(p->depth) / LEAT_PRODUCT_BLOCK);
+}
+
+// Whether the sums of all parts of k are worth their room: where there are few tiles else.
+static bool is_worth_splitting(const leat_contraction_planner *s) {
+  const leat_contraction_plan *p = s->p;
+  double sums = leat_cost_extent(p->batch) * leat_cost_extent(p->rows) *
+                leat_cost_extent(p->panels) * (double)p->width;
+  double bytes = count_parts(p) * sums * (double)leat_dtype_size(s->dtype);
+  return count_parts(p) >= LEAST_PARTS && count_tiles(p) < s->target->cores &&
+         bytes <= MOST_PARTS_BYTES;
+}
+
+// As large as its c and b may be, and smaller again while there are few of them.
+static void choose_deep_tile(leat_contraction_planner *s) {
+  leat_contraction_plan *p = s->p;
+  int64_t unit = unit_of_rows(s);
+  p->tile_panels = leat_contraction_most_panels(s);
+  int64_t panel = unit * p->width * (int64_t)leat_dtype_size(s->dtype);
+  while (p->tile_panels > 1 && p->tile_panels * panel > tile_bytes(s))
+    p->tile_panels = (p->tile_panels + 1) / 2;
+  p->tile_rows = rows_within(s, tile_bytes(s), p->tile_panels * p->width);
+  if (leat_dim_is_const(p->rows) && p->rows.value < p->tile_rows)
+    p->tile_rows = round_up(p->rows.value < 1 ? 1 : p->rows.value, unit);
+  p->split = is_worth_splitting(s);
+  double parts = p->split ? count_parts(p) : 1;
+  while (count_tiles(p) * parts < s->target->cores) {
+    if (p->tile_rows > 4 * unit)
+      p->tile_rows -= unit;
+    else if (p->tile_panels > 1)
+      p->tile_panels = (p->tile_panels + 1) / 2;
+    else if (p->tile_rows > unit)
+      p->tile_rows -= unit;
+    else
+      break;
+  }
+}
+
+// Of so many nanoseconds; of all columns, if there are enough such tiles.
+static void choose_flat_tile(leat_contraction_planner *s) {
+  leat_contraction_plan *p = s->p;
+  int64_t unit = unit_of_rows(s);
+  double row =
+      2.0 * (double)p->width * leat_cost_extent(p->depth) / leat_cost_flops(s->target, s->dtype);
+  p->tile_rows = unit;
+  p->tile_panels = leat_contraction_most_panels(s);
+  while (p->tile_panels > 1 && count_tiles(p) < s->target->cores)
+    p->tile_panels = (p->tile_panels + 1) / 2;
+  double units = LEAT_TILE_NANOSECONDS / (row * p->tile_panels * (double)unit + 1);
+  p->tile_rows = ((int64_t)units + 1) * unit;
+}
+
+// Elements of a's last axis that lie together: of windows, whose last two axes a has as one.
+static int64_t find_run(const leat_contraction_planner *s) {
+  const leat_contraction_plan *p = s->p;
+  const leat_node *a = p->item->node->inputs[0].node;
+  const leat_item *item = leat_item_of(s->w.table, p->item->node->inputs[0]);
+  if (item->role != LEAT_ROLE_FREE || a->info->reads != LEAT_READS_RESHAPED) return 0;
+  const leat_type *from = leat_value_type(a->inputs[0]);
+  const leat_dim last = a->outputs[0].dims[a->outputs[0].rank - 1];
+  if (from->rank < 2 || !leat_dim_is_const(last)) return 0;
+  int64_t together = 1;
+  for (int k = from->rank - 1; k >= 0 && together < last.value; k--) {
+    if (!leat_dim_is_const(from->dims[k])) return 0;
+    together *= from->dims[k].value;
+  }
+  int64_t run = from->dims[from->rank - 1].value;
+  if (together != last.value || run < 1 || run % LEAT_LANES == 0) return 0;
+  return last.value / run * (round_up(run, LEAT_LANES) / LEAT_LANES) <= MOST_RUNS ? run : 0;
+}
+
+// Of a: so many rows together as leave room for what else is near. What is gathered by runs is all
+// of a's last axis, and hangs over by less than a vector.
+static void choose_gathering(leat_contraction_planner *s) {
+  leat_contraction_plan *p = s->p;
+  int64_t depth = depth_gathered(p);
+  int64_t most = rows_within(s, gathered_bytes(s), round_up(depth, LEAT_LANES));
+  p->gathered_rows = p->tile_rows < most ? p->tile_rows : most;
+  if (!p->deep) p->tile_rows = p->gathered_rows;
+  bool all =
+      p->transposed ? leat_dim_is_const(p->rows) && p->rows.value <= p->gathered_rows : !p->deep;
+  p->run = all ? find_run(s) : 0;
+  int64_t fast = p->transposed ? p->gathered_rows : depth;
+  int64_t vectors = round_up(fast, LEAT_LANES) / LEAT_LANES;
+  p->gathered_vectors = (int)(vectors < MOST_GATHERED ? vectors : MOST_GATHERED);
+  p->pitch = round_up(fast, (int64_t)p->gathered_vectors * LEAT_LANES);
+  if (p->run) p->pitch = round_up(fast + LEAT_LANES - 1, LEAT_LANES);
+  p->gathered = p->pitch * (p->transposed ? depth : p->gathered_rows);
+}
+
+// As many tiles, alike.
+static void even_out(leat_contraction_planner *s) {
+  leat_contraction_plan *p = s->p;
+  if (!leat_dim_is_const(p->rows) || p->rows.value < 1) return;
+  int64_t tiles = (p->rows.value + p->tile_rows - 1) / p->tile_rows;
+  p->tile_rows = round_up((p->rows.value + tiles - 1) / tiles, unit_of_rows(s));
+}
+
+void leat_contraction_choose_tile(leat_contraction_planner *s) {
+  leat_contraction_plan *p = s->p;
+  if (p->deep)
+    choose_deep_tile(s);
+  else
+    choose_flat_tile(s);
+  even_out(s);
+  p->gathered_rows = p->tile_rows;
+  if (p->a == LEAT_OPERAND_GATHERED) choose_gathering(s);
+  p->blocks = leat_lower_ceil_div(&s->w, p->rows, p->tile_rows);
+  p->groups = leat_lower_ceil_div(&s->w, p->panels, p->tile_panels);
+  p->parts =
+      p->split ? leat_lower_ceil_div(&s->w, p->depth, LEAT_PRODUCT_BLOCK) : leat_dim_const(1);
+}
