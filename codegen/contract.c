@@ -92,25 +92,20 @@ static k_value zero(k_builder *b, leat_dtype dtype) {
                                                       : k_int(b, dtype, LEAT_LANES, 0);
 }
 
-static k_value load_gathered(leat_contraction *c, k_value row, k_value k) {
-  k_builder *b = c->b;
-  k_value slow = k_sub(b, row, c->first_row), fast = k_sub(b, k, c->first_k);
-  if (c->p->transposed) slow = k_sub(b, k, c->first_k), fast = k_sub(b, row, c->first_row);
-  return k_load(b, c->gathered, k_add(b, k_mul(b, slow, k_i64(b, c->p->pitch)), fast), 1, NULL);
-}
-
-static k_value load_a(leat_contraction *c, k_value row, k_value k) {
-  k_builder *b = c->b;
-  if (c->gathered) return load_gathered(c, row, k);
-  k_value index =
-      c->p->transposed ? k_add(b, k_mul(b, k, c->rows), row) : k_add(b, k_mul(b, row, c->depth), k);
-  return k_load(b, c->a_buffer, k_add(b, c->a_base, index), 1, NULL);
-}
-
 // Row i of the block from `row`; `clamped`: the last one in place of those that there are not.
 static k_value row_of_block(const leat_contraction *c, k_value row, int i, bool clamped) {
   k_value at = k_add(c->b, row, k_i64(c->b, i));
   return clamped && i > 0 ? k_binary(c->b, K_MIN, at, k_sub(c->b, c->rows, k_i64(c->b, 1))) : at;
+}
+
+// Element k of that row.
+static k_value load_a(leat_contraction *c, k_value row, int i, bool clamped, k_value k) {
+  k_builder *b = c->b;
+  if (c->gathered) return leat_contraction_gathered(c, row, i, k);
+  k_value at = row_of_block(c, row, i, clamped);
+  k_value index =
+      c->p->transposed ? k_add(b, k_mul(b, k, c->rows), at) : k_add(b, k_mul(b, at, c->depth), k);
+  return k_load(b, c->a_buffer, k_add(b, c->a_base, index), 1, NULL);
 }
 
 // acc += a's column k times b's row k.
@@ -130,7 +125,7 @@ static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k
                              : leat_contraction_operand(c, 1, k, c->column, c->columns);
   }
   for (int i = 0; i < high; i++) {
-    k_value x = load_a(c, row_of_block(c, row, i, clamped), k);
+    k_value x = load_a(c, row, i, clamped, k);
     for (int j = 0; j < c->p->wide; j++) {
       k_value *sum = &acc[i * c->p->wide + j];
       *sum = k_mul_add(b, x, columns[j], *sum);
@@ -150,7 +145,7 @@ static k_value accumulate_across(leat_contraction *c, k_value row, int high, boo
   leat_contraction_read_across(c, k, c->column, rows);
   for (int j = 0; j < LEAT_LANES; j++)
     for (int i = 0; i < high; i++) {
-      k_value x = load_a(c, row_of_block(c, row, i, clamped), k_add(b, k, k_i64(b, j)));
+      k_value x = load_a(c, row, i, clamped, k_add(b, k, k_i64(b, j)));
       acc[i] = k_mul_add(b, x, rows[j], acc[i]);
     }
   k_loop_end(b, acc, (uint32_t)high);
@@ -171,8 +166,7 @@ static void accumulate(leat_contraction *c, k_value row, int high, bool clamped,
                        k_value end, k_value *acc) {
   uint32_t count = (uint32_t)(high * c->p->wide);
   assert(count <= LEAT_ACCUMULATORS);
-  if (c->p->b == LEAT_OPERAND_TURNED)
-    low = accumulate_across(c, row, high, clamped, low, end, acc);
+  if (c->p->b == LEAT_OPERAND_TURNED) low = accumulate_across(c, row, high, clamped, low, end, acc);
   k_instr *loop = k_loop_begin(c->b, low, end, 1, acc, count);
   for (uint32_t i = 0; i < count; i++) acc[i] = k_loop_carried(loop, i);
   multiply(c, row, high, clamped, k_loop_index(loop), acc);
@@ -222,70 +216,6 @@ static void panel(leat_contraction *c, k_value low, k_value high) {
   k_if_begin(b, k_lt(b, whole, high));
   block(c, whole, c->p->high, true);
   k_if_end(b, NULL, 0);
-}
-
-// -- Rows of a that are gathered ------------------------------------------------------------------
-
-// One vector of `gathered`: elements of a's last axis from `at` on, those below `end`, where the
-// other one is at `across`.
-static void gather_vector(leat_contraction *c, k_value across, k_value at, k_value end,
-                          k_value to) {
-  const leat_contraction_plan *p = c->p;
-  int row_axis = p->item->axis[p->item->node->outputs[0].rank - 2];
-  k_value row = p->transposed ? across : row_axis < 0 ? k_i64(c->b, 0) : c->w->at[row_axis].base;
-  k_store(c->b, c->gathered, to, leat_contraction_operand(c, 0, row, at, end), NULL);
-}
-
-// All of the last axis, run by run: what hangs over the end of one is where the next will be.
-static void gather_runs(leat_contraction *c, k_value slow_low, k_value slow_high) {
-  k_builder *b = c->b;
-  const leat_contraction_plan *p = c->p;
-  int64_t fast = p->transposed ? p->rows.value : p->depth.value;
-  k_instr *slow = k_loop_begin(b, slow_low, slow_high, 1, NULL, 0);
-  k_value i = k_loop_index(slow);
-  if (!p->transposed) leat_contraction_put(c, p->row_axes, i);
-  k_value to = k_mul(b, k_sub(b, i, slow_low), k_i64(b, p->pitch));
-  c->w->l.run = p->run;
-  for (int64_t first = 0; first < fast; first += p->run)
-    for (int64_t at = first; at < first + p->run; at += LEAT_LANES)
-      gather_vector(c, i, k_i64(b, at), k_i64(b, first + p->run), k_add(b, to, k_i64(b, at)));
-  c->w->l.run = 0;
-  k_loop_end(b, NULL, 0);
-}
-
-// Where a's last axis goes on is the outer loop, so that what there is to divide for it is divided
-// once for all that lies across, and of what lies across it is divided once for some vectors.
-static void gather_vectors(leat_contraction *c, k_value slow_low, k_value slow_high,
-                           k_value fast_low, k_value fast_high) {
-  k_builder *b = c->b;
-  const leat_contraction_plan *p = c->p;
-  int64_t step = (int64_t)p->gathered_vectors * LEAT_LANES;
-  k_instr *fast = k_loop_begin(b, fast_low, fast_high, step, NULL, 0);
-  k_value first = k_loop_index(fast);
-  k_instr *slow = k_loop_begin(b, slow_low, slow_high, 1, NULL, 0);
-  k_value i = k_loop_index(slow);
-  if (!p->transposed) leat_contraction_put(c, p->row_axes, i);
-  k_value to = k_mul(b, k_sub(b, i, slow_low), k_i64(b, p->pitch));
-  to = k_add(b, to, k_sub(b, first, fast_low));
-  for (int v = 0; v < p->gathered_vectors; v++) {
-    k_value side = k_i64(b, (int64_t)v * LEAT_LANES);
-    gather_vector(c, i, k_add(b, first, side), fast_high, k_add(b, to, side));
-  }
-  k_loop_end(b, NULL, 0);
-  k_loop_end(b, NULL, 0);
-}
-
-// Rows [low, high) of a, for k in [from, end), become `gathered`.
-static void gather_a(leat_contraction *c, k_value low, k_value high, k_value from, k_value end) {
-  bool transposed = c->p->transposed;
-  c->first_row = low;
-  c->first_k = from;
-  if (c->p->run)
-    gather_runs(c, transposed ? from : low, transposed ? end : high);
-  else if (transposed)
-    gather_vectors(c, from, end, low, high);
-  else
-    gather_vectors(c, low, high, from, end);
 }
 
 // -- The panels of a tile -------------------------------------------------------------------------
@@ -345,7 +275,7 @@ static void deepen(leat_contraction *c, k_value top, k_value low, k_value high, 
 // Of all panels of the tile.
 static void deepen_panels(leat_contraction *c, k_value top, k_value low, k_value high, k_value from,
                           k_value end) {
-  if (c->gathered) gather_a(c, low, high, from, end);
+  if (c->gathered) leat_contraction_gather(c, low, high, from, end);
   k_instr *loop = begin_panels(c);
   deepen(c, top, low, high, from, end);
   end_panels(c, loop);
@@ -542,7 +472,7 @@ static void lower_whole(leat_table *table, leat_unit *unit) {
   if (c.p->deep) {
     deep_tile(&c, tile.low, tile.high);
   } else {
-    if (c.gathered) gather_a(&c, tile.low, tile.high, k_i64(c.b, 0), c.depth);
+    if (c.gathered) leat_contraction_gather(&c, tile.low, tile.high, k_i64(c.b, 0), c.depth);
     k_instr *loop = begin_panels(&c);
     panel(&c, tile.low, tile.high);
     end_panels(&c, loop);

@@ -41,4 +41,10 @@ k_value leat_contraction_operand(leat_contraction *c, uint32_t i, k_value row, k
 // LEAT_LANES rows of b from k on, at LEAT_LANES columns from `column` on, read along k.
 void leat_contraction_read_across(leat_contraction *c, k_value k, k_value column, k_value *rows);
 
+// Rows [low, high) of a, for k in [from, end), become what leat_contraction_gathered reads: of row
+// number i behind `row`, which a block begins at.
+void leat_contraction_gather(leat_contraction *c, k_value low, k_value high, k_value from,
+                             k_value end);
+k_value leat_contraction_gathered(leat_contraction *c, k_value row, int i, k_value k);
+
 #endif

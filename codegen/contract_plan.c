@@ -10,7 +10,8 @@ enum {
   MOST_TURNED_ROWS = 8,    // above, packing b costs less
   PACKED_ROWS = 48,        // that are worth packing b, if it is too large for a cache
   MANY_ROWS = 1024,        // from which packing costs next to nothing
-  FAR_APART = 1024,        // bytes from one k to the next
+  REUSED_ROWS = 256,       // the same, if panels stay in a first cache
+  FAR_APART = 256,         // bytes from one k to the next, for many columns
   COLLIDING_BYTES = 2048,  // from one row of b to the next
   MOST_DEPTH = 1024,       // elements of k in one go …
   MOST_DEPTH_ACROSS = 512, // … of a by columns, whose rows are read in longer pieces then
@@ -124,7 +125,8 @@ static int choose_high(const leat_target_info *target, leat_dim rows, int wide, 
 static bool is_far_apart(const leat_contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
   double bytes = leat_cost_extent(p->rows) * (double)leat_dtype_size(s->dtype);
-  return p->transposed && bytes >= FAR_APART && leat_cost_extent(p->columns) >= 64;
+  double columns = leat_cost_extent(p->columns);
+  return p->transposed && columns >= 64 && bytes >= FAR_APART && bytes * columns >= 128 * FAR_APART;
 }
 
 static void choose_block(leat_contraction_planner *s) {
@@ -251,11 +253,20 @@ static leat_type type_of_panels(leat_contraction_planner *s) {
                      .dims = {leat_lower_product(&s->w, dims, 4)}};
 }
 
+// Whether panels stay in a first cache while so many rows are multiplied by them that these make up
+// for packing; in place the rows of b are mostly too far apart to stay there.
+static bool stays_near(const leat_contraction_planner *s) {
+  const leat_contraction_plan *p = s->p;
+  int64_t panel = LEAT_DEPTH_BLOCK * p->width * (int64_t)leat_dtype_size(s->dtype);
+  return panel <= s->target->l1 / 2 && leat_dim_is_const(p->rows) && p->rows.value >= REUSED_ROWS;
+}
+
 static bool is_worth_packing(const leat_contraction_planner *s) {
   const leat_type *b = leat_value_type(s->p->item->node->inputs[1]);
   double bytes = leat_cost_bytes(b);
   bool many = !leat_dim_is_const(s->p->rows) || s->p->rows.value >= PACKED_ROWS;
-  return is_computed(s, 1) || (many && bytes >= (double)s->target->l2 / 2);
+  return is_computed(s, 1) || (many && bytes >= (double)s->target->l2 / 2) ||
+         (stays_near(s) && bytes >= 4 * (double)s->target->l1);
 }
 
 // Rows of b so far apart that few places of a cache are for all of them.
@@ -266,13 +277,14 @@ static bool collides(const leat_contraction_planner *s) {
 }
 
 // A deep tile reads long pieces of b's rows, or all of them one after the other: that is as good as
-// panels are, unless many rows make up for what packing takes.
+// panels are, unless these stay nearer or many rows make up for what packing takes.
 static bool reads_well(const leat_contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
   bool many = !leat_dim_is_const(p->rows) || p->rows.value >= MANY_ROWS;
   int most = leat_contraction_most_panels(s);
   bool all = leat_dim_is(p->panels, most);
-  return !is_computed(s, 1) && p->deep && !collides(s) && (all || (most > 1 && !many));
+  return !is_computed(s, 1) && p->deep && !collides(s) && !stays_near(s) &&
+         (all || (most > 1 && !many));
 }
 
 static bool same_panels(const leat_type *a, const leat_type *b) {
@@ -342,6 +354,14 @@ static leat_storage *make_room_for_parts(leat_contraction_planner *s) {
   return leat_storage_arena(s->w.table, &type);
 }
 
+// Of a, which lies by columns: of each k a block's rows are copied as lanes.
+static void choose_strips(leat_contraction_planner *s) {
+  leat_contraction_plan *p = s->p;
+  if (p->high < 2 || p->high > LEAT_LANES) return;
+  p->strips = 1;
+  for (p->strip_lanes = 2; p->strip_lanes < p->high;) p->strip_lanes *= 2;
+}
+
 void leat_contract_prepare(leat_table *table, leat_unit *unit) {
   leat_contraction_planner s = {.w = {.table = table, .unit = unit},
                                 .target = table->cg->options->target};
@@ -365,6 +385,7 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit) {
   s.p->across = lies_across(&s);
   if (is_computed(&s, 0) || is_far_apart(&s)) s.p->a = LEAT_OPERAND_GATHERED;
   choose_panels(&s, unit);
+  if (s.p->a == LEAT_OPERAND_GATHERED && !is_computed(&s, 0)) choose_strips(&s);
   choose_prefetching(&s);
   leat_contraction_choose_tile(&s);
   if (s.p->split) unit->parts = make_room_for_parts(&s);

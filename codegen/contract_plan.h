@@ -9,6 +9,7 @@
 enum {
   LEAT_ACCUMULATORS = 28, // at most
   LEAT_MOST_VECTORS = 16, // vectors of columns
+  LEAT_MOST_STRIPS = 8,   // of a, side by side
   LEAT_DEPTH_BLOCK = 256, // elements of k, of a deep contraction
 };
 
@@ -63,6 +64,7 @@ typedef struct leat_contraction_plan {
   int64_t gathered_rows;   // … of which so many of a are gathered together
   leat_dim groups, blocks; // tiles along the columns, along the rows
   int64_t gathered, pitch; // of a, in elements: room, and from one row (or k) to the next
+  int strips, strip_lanes; // of a by columns, block by block: so many are gathered in one go
   int gathered_vectors;    // of a row (or k): what is gathered in one go
   int64_t run;             // elements of a row (or k) that lie together, as a's are; 0: unknown
   const leat_winograd_plan *winograd; // NULL: it is a product of matrices

@@ -53,6 +53,7 @@ static void print_operands(const leat_contraction_plan *p, leat_text *out) {
     return;
   }
   leat_text_add(out, "a %s%s", ways[p->a], p->transposed ? " by columns" : "");
+  if (p->strips) leat_text_add(out, " in strips");
   if (p->run) leat_text_add(out, " in runs of %lld", (long long)p->run);
   leat_text_add(out, ", b %s%s", ways[p->b], p->across ? " from across" : "");
   if (p->ahead) leat_text_add(out, ", %d rows ahead", p->ahead);

@@ -6,6 +6,8 @@
 #include <math.h>
 
 enum {
+  MANY_TILES = 4,              // a core …
+  LONG_TILE = 4,               // … of which each may take so much longer
   LEAST_PARTS = 4,             // of k, that tiles of their own are worth
   MOST_CACHE = 512 << 10,      // of the second one: more gains nothing
   MOST_PARTS_BYTES = 64 << 20, // of the sums of the parts of k
@@ -21,8 +23,12 @@ static int64_t cache_for(const leat_contraction_planner *s, int parts) {
   return (s->target->l2 < MOST_CACHE ? s->target->l2 : MOST_CACHE) * parts / 64;
 }
 
+// Of b: for all of k, where it goes in one piece. But an a that is gathered is so for each tile.
 static int64_t tile_columns(const leat_contraction_planner *s) {
-  return cache_for(s, 32) / (LEAT_DEPTH_BLOCK * (int64_t)leat_dtype_size(s->dtype));
+  const leat_contraction_plan *p = s->p;
+  bool flat = !p->deep && p->a == LEAT_OPERAND_DIRECT && p->depth.value > LEAT_DEPTH_BLOCK;
+  int64_t depth = flat ? p->depth.value : LEAT_DEPTH_BLOCK;
+  return cache_for(s, 32) / (depth * (int64_t)leat_dtype_size(s->dtype));
 }
 
 static int64_t gathered_bytes(const leat_contraction_planner *s) {
@@ -60,7 +66,7 @@ static int64_t depth_gathered(const leat_contraction_plan *p) {
 static int64_t unit_of_rows(const leat_contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
   int64_t unit = p->high, row = depth_gathered(p) * (int64_t)leat_dtype_size(s->dtype);
-  if (p->a != LEAT_OPERAND_GATHERED || !p->transposed) return unit;
+  if (p->a != LEAT_OPERAND_GATHERED || !p->transposed || p->strips) return unit;
   while (unit % LEAT_LANES) unit += p->high;
   return unit * row <= gathered_bytes(s) ? unit : p->high;
 }
@@ -117,7 +123,8 @@ static void choose_deep_tile(leat_contraction_planner *s) {
   }
 }
 
-// Of so many nanoseconds; of all columns, if there are enough such tiles.
+// Of all columns whose b stays in a cache, if there are enough such tiles; of so many rows that
+// what is near is used for long, if there are many then.
 static void choose_flat_tile(leat_contraction_planner *s) {
   leat_contraction_plan *p = s->p;
   int64_t unit = unit_of_rows(s);
@@ -128,7 +135,10 @@ static void choose_flat_tile(leat_contraction_planner *s) {
   while (p->tile_panels > 1 && count_tiles(p) < s->target->cores)
     p->tile_panels = (p->tile_panels + 1) / 2;
   double units = LEAT_TILE_NANOSECONDS / (row * p->tile_panels * (double)unit + 1);
-  p->tile_rows = ((int64_t)units + 1) * unit;
+  int64_t least = (int64_t)units + 1;
+  p->tile_rows = ((int64_t)(LONG_TILE * units) + 1) * unit;
+  while (p->tile_rows > least * unit && count_tiles(p) < MANY_TILES * s->target->cores)
+    p->tile_rows -= unit;
 }
 
 // Elements of a's last axis that lie together: of windows, whose last two axes a has as one.
@@ -150,6 +160,14 @@ static int64_t find_run(const leat_contraction_planner *s) {
   return last.value / run * (round_up(run, LEAT_LANES) / LEAT_LANES) <= MOST_RUNS ? run : 0;
 }
 
+static void gather_in_strips(leat_contraction_plan *p, int64_t depth) {
+  int64_t blocks = (p->gathered_rows + p->high - 1) / p->high;
+  int64_t turns = (blocks + LEAT_MOST_STRIPS - 1) / LEAT_MOST_STRIPS;
+  p->strips = (int)((blocks + turns - 1) / turns);
+  p->pitch = depth + (p->strip_lanes - 1) / p->high;
+  p->gathered = turns * p->strips * p->high * p->pitch + p->strip_lanes;
+}
+
 // Of a: so many rows together as leave room for what else is near. What is gathered by runs is all
 // of a's last axis, and hangs over by less than a vector.
 static void choose_gathering(leat_contraction_planner *s) {
@@ -158,6 +176,10 @@ static void choose_gathering(leat_contraction_planner *s) {
   int64_t most = rows_within(s, gathered_bytes(s), round_up(depth, LEAT_LANES));
   p->gathered_rows = p->tile_rows < most ? p->tile_rows : most;
   if (!p->deep) p->tile_rows = p->gathered_rows;
+  if (p->strips) {
+    gather_in_strips(p, depth);
+    return;
+  }
   bool all =
       p->transposed ? leat_dim_is_const(p->rows) && p->rows.value <= p->gathered_rows : !p->deep;
   p->run = all ? find_run(s) : 0;

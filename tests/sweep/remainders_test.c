@@ -63,6 +63,16 @@ static void add_across(program *p, leat_dtype dtype, test_dim row, test_dim dept
   }
 }
 
+// y = aᵀ @ b of two matrices each.
+static void add_by_columns(program *p, leat_dtype dtype, test_dim row, test_dim depth,
+                           test_dim column) {
+  test_dim a[] = {dim_const(2), depth, row}, b[] = {dim_const(2), depth, column};
+  test_value x = program_input(p, dtype, 3, a, FILL_PLAIN, dim_const(0));
+  test_value y = program_input(p, dtype, 3, b, FILL_PLAIN, dim_const(0));
+  add_statement(p, MATCH_VALUES, &y,
+                leat_arena_printf(p->arena, "matmul(%s, %s, transpose_a=true)", x.name, y.name));
+}
+
 static void add_sizes(program *p, leat_dtype dtype, int64_t row, int64_t depth, int64_t column) {
   add(p, dtype, dim_const(row), dim_const(depth), dim_const(column));
 }
@@ -167,6 +177,20 @@ TEST(gathered_operands) {
   check_agrees(&p, 2);
 }
 
+// Of a that lies by columns the rows of each block are copied together.
+TEST(rows_in_strips) {
+  static const leat_dtype wanted[] = {LEAT_f32, LEAT_f64, LEAT_i32, LEAT_f32};
+  static const int64_t many[] = {64, 65, 66, 67, 69, 70, 71, 96, 112, 131, 200, 257};
+  static const int64_t deeps[] = {1, 2, 17, 129, 300, 1025};
+  program p;
+  program_init(&p, SEED);
+  int64_t turn = (int64_t)(test_seed() % 997);
+  for (int64_t i = 0; i < COUNT(many); i++)
+    add_by_columns(&p, TURN(wanted, i + turn), dim_const(many[i]), dim_const(TURN(deeps, i + turn)),
+                   dim_const(128 + TURN(columns, 5 * i + turn)));
+  check_agrees(&p, 2);
+}
+
 TEST(other_dtypes) {
   program p;
   program_init(&p, SEED);
@@ -186,6 +210,7 @@ TEST(target_c) {
   add_sizes(&p, LEAT_f32, 3, TURN(depths, turn), TURN(wide_columns, turn));
   add_sizes(&p, LEAT_f64, TURN(rows, turn), TURN(deep, turn), TURN(columns, turn));
   add_across(&p, LEAT_f32, dim_const(1 + turn % 20), dim_const(40), dim_const(TURN(columns, turn)));
+  add_by_columns(&p, LEAT_f32, dim_const(64 + turn % 9), dim_const(40), dim_const(128));
   check_agrees(&p, 3);
 }
 
@@ -228,6 +253,7 @@ TEST(run_time_sizes) {
   add(&p, LEAT_f64, dim_const(3), depth, column);
   add_across(&p, LEAT_f32, dim_const(4), depth, column);
   add_across(&p, LEAT_f32, row, depth, column);
+  add_by_columns(&p, LEAT_f32, row, depth, dim_const(130));
   for (int way = 0; way < 2; way++)
     CHECK_EQ_INT(prepared_open(&runs[way], &p, &ways[way]), LEAT_OK);
   for (int64_t round = 0; round < ROUNDS && !check_failures; round++) run_round(&p, runs, round);
