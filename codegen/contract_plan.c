@@ -10,7 +10,7 @@ enum {
   MOST_TURNED_ROWS = 8,    // above, packing b costs less
   PACKED_ROWS = 48,        // that are worth packing b, if it is too large for a cache
   MANY_ROWS = 1024,        // from which packing costs next to nothing
-  REUSED_ROWS = 256,       // the same, if panels stay in a first cache
+  REUSED_ROWS = 384,       // the same, if panels stay in a first cache
   FAR_APART = 256,         // bytes from one k to the next, for many columns
   COLLIDING_BYTES = 2048,  // from one row of b to the next
   MOST_DEPTH = 1024,       // elements of k in one go …
