@@ -21,7 +21,7 @@ typedef struct named_parts {
   leat_vec(leat_storage *) storages;
   leat_vec(const leat_node *) nodes; // of items
   leat_vec(int64_t) keys;
-  const leat_unit *unit;
+  leat_vec(const leat_launch *) launches; // as it was lowered to: some may go elsewhere since
 } named_parts;
 
 typedef struct recipe {
@@ -166,6 +166,7 @@ static void put_plan(recipe *r, const leat_contraction_plan *plan) {
   leat_contraction_plan copy;
   memcpy(&copy, plan, sizeof copy);
   copy.item = NULL;
+  copy.ahead_of = NULL;
   copy.winograd = NULL;
   put(r, &copy, sizeof copy);
   if (plan->winograd) put(r, plan->winograd, sizeof *plan->winograd);
@@ -260,9 +261,9 @@ static leat_launch *launch_like(const named_parts *known, const named_parts *min
 
 static bool launch_alike(const named_parts *known, leat_unit *unit, const named_parts *mine,
                          leat_arena *arena) {
-  uint32_t count = known->unit->launches.count;
+  uint32_t count = known->launches.count;
   for (uint32_t i = 0; i < count; i++) {
-    leat_launch *like = launch_like(known, mine, known->unit->launches.items[i], arena);
+    leat_launch *like = launch_like(known, mine, known->launches.items[i], arena);
     if (like) leat_vec_push(arena, &unit->launches, like);
   }
   if (unit->launches.count == count) return true;
@@ -312,7 +313,6 @@ void leat_lower_alike(leat_table *table, leat_unit *unit) {
   leat_codegen_state *cg = table->cg;
   recipe r = {.table = table, .unit = unit, .arena = cg->arena};
   r.parts = leat_new(cg->arena, named_parts);
-  r.parts->unit = unit;
   leat_map_init(&r.items, cg->scratch);
   leat_map_init(&r.storages, cg->scratch);
   put_unit(&r);
@@ -324,5 +324,7 @@ void leat_lower_alike(leat_table *table, leat_unit *unit) {
     return;
   }
   leat_lower_alone(table, unit);
+  for (uint32_t i = 0; i < unit->launches.count; i++)
+    leat_vec_push(cg->arena, &r.parts->launches, unit->launches.items[i]);
   if (!known) leat_bytes_map_set(&cg->recipes, &key, sizeof key, r.parts);
 }

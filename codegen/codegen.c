@@ -194,6 +194,7 @@ leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
                              .diag = diag,
                              .options = options,
                              .error = error ? error : &own};
+  leat_graph_visit(graph, leat_sink, cg);
   leat_graph_visit(graph, expand, cg);
   leat_map_init(&cg->leaves, arena);
   leat_map_init(&cg->region_states, arena);

@@ -200,21 +200,6 @@ static leat_storage *stored_panels(leat_contraction_planner *s, const leat_type 
   return leat_storage_packed(cg, placed, type);
 }
 
-// Whether the value is made of what stays, in each run the same: variables that the step does not
-// assign (`in_variable`: there are some), files and constants.
-static bool is_kept(const leat_contraction_planner *s, leat_value value, bool *in_variable) {
-  const leat_item *item = leat_item_memory(s->w.table, value);
-  const leat_node *node = item->node;
-  if (item->role == LEAT_ROLE_FREE) {
-    if (!leat_node_is_static(node)) return false;
-    for (uint32_t i = 0; i < node->input_count; i++)
-      if (!is_kept(s, node->inputs[i], in_variable)) return false;
-    return node->input_count > 0;
-  }
-  *in_variable |= item->storage && item->storage->kind == LEAT_BUFFER_VARIABLE;
-  return item->storage && leat_storage_is_kept(s->w.table->cg, item->storage);
-}
-
 static bool is_made_of(const leat_contraction_planner *s, leat_value value,
                        const leat_item *source) {
   const leat_item *item = leat_item_memory(s->w.table, value);
@@ -234,15 +219,17 @@ static void read_panels(const leat_contraction_planner *s, leat_value value) {
   for (uint32_t i = 0; i < item->node->input_count; i++) read_panels(s, item->node->inputs[i]);
 }
 
-// A body's panels may become memory of a kernel that is the whole loop; what initialises a variable
-// runs once. What lies beside a variable takes memory, which is worth it only where it would be
-// packed in each run.
-static bool can_prepare(const leat_contraction_planner *s, const leat_type *panels,
-                        bool would_pack) {
-  const leat_table *table = s->w.table;
-  bool in_variable = false;
-  return !table->body && !table->initialises && leat_type_is_static(panels) &&
-         is_kept(s, s->p->item->node->inputs[1], &in_variable) && (would_pack || !in_variable);
+// What lies beside a variable takes memory, which is worth it only where it would be packed in each
+// run.
+static bool can_prepare(const leat_panels_home *home, bool would_pack) {
+  return home->kept && (would_pack || !home->in_variable);
+}
+
+// What is of run-time size is packed where it is multiplied.
+static leat_panels_home home_of(const leat_contraction_planner *s, const leat_type *panels) {
+  leat_panels_home here = {.table = s->w.table};
+  if (!leat_type_is_static(panels)) return here;
+  return leat_panels_find_home(s->w.table, s->p->item->node->inputs[1]);
 }
 
 static leat_type type_of_panels(leat_contraction_planner *s) {
@@ -261,10 +248,11 @@ static bool stays_near(const leat_contraction_planner *s) {
   return panel <= s->target->l1 / 2 && leat_dim_is_const(p->rows) && p->rows.value >= REUSED_ROWS;
 }
 
-static bool is_worth_packing(const leat_contraction_planner *s) {
+// For one product, or for all of a loop's turns.
+static bool is_worth_packing(const leat_contraction_planner *s, const leat_panels_home *home) {
   const leat_type *b = leat_value_type(s->p->item->node->inputs[1]);
   double bytes = leat_cost_bytes(b);
-  bool many = !leat_dim_is_const(s->p->rows) || s->p->rows.value >= PACKED_ROWS;
+  bool many = !leat_dim_is_const(s->p->rows) || s->p->rows.value >= PACKED_ROWS || home->region;
   return is_computed(s, 1) || (many && bytes >= (double)s->target->l2 / 2) ||
          (stays_near(s) && bytes >= 4 * (double)s->target->l1);
 }
@@ -296,23 +284,32 @@ static bool same_transform(const leat_contraction_plan *a, const leat_contractio
   return x && y ? x->what.tile == y->what.tile && x->what.turned == y->what.turned : x == y;
 }
 
+static leat_storage *new_panels(const leat_contraction_planner *s, const leat_panels_home *home,
+                                const leat_type *type) {
+  leat_codegen_state *cg = s->w.table->cg;
+  leat_storage *panels = s->p->b == LEAT_OPERAND_PREPARED
+                             ? leat_storage_prepared(cg, s->p->item->node, type)
+                             : leat_storage_arena(home->table, type);
+  if (home->region) leat_vec_push(cg->arena, &home->region->region.panels, panels);
+  return panels;
+}
+
 // A product of the same b, before this one in its segment, may have packed it alike.
 static void pack(leat_contraction_planner *s, leat_unit *unit, const leat_type *type,
-                 leat_operand_way way) {
+                 leat_operand_way way, const leat_panels_home *home) {
   leat_contraction_plan *p = s->p;
   leat_table *table = s->w.table;
   const leat_type *b = leat_value_type(p->item->node->inputs[1]);
   const leat_unit *other = leat_map_get(&table->packed, b);
   p->b = way;
+  p->ahead_of = home->region;
   if (other && other->task == unit->task && other->contraction->width == p->width &&
       other->contraction->b == way && same_transform(other->contraction, p) &&
       same_panels(&other->scratch->type, type)) {
     p->packed = other;
     unit->scratch = other->scratch;
   } else {
-    unit->scratch = way == LEAT_OPERAND_PREPARED
-                        ? leat_storage_prepared(table->cg, p->item->node, type)
-                        : leat_storage_arena(table, type);
+    unit->scratch = new_panels(s, home, type);
     leat_map_set(&table->packed, b, unit);
   }
 }
@@ -329,20 +326,22 @@ static void choose_prefetching(leat_contraction_planner *s) {
 static void choose_panels(leat_contraction_planner *s, leat_unit *unit) {
   leat_contraction_plan *p = s->p;
   choose_block(s);
-  if (!is_worth_packing(s)) return;
   leat_type type = type_of_panels(s);
+  leat_panels_home home = home_of(s, &type);
+  if (!is_worth_packing(s, &home)) return;
   unit->scratch = stored_panels(s, &type);
-  bool turns = p->across && leat_dim_is_const(p->rows) && p->rows.value <= MOST_TURNED_ROWS;
+  bool turns =
+      !home.region && p->across && leat_dim_is_const(p->rows) && p->rows.value <= MOST_TURNED_ROWS;
   if (unit->scratch) {
     p->b = LEAT_OPERAND_STORED;
-  } else if (can_prepare(s, &type, !turns && !reads_well(s))) {
-    pack(s, unit, &type, LEAT_OPERAND_PREPARED);
+  } else if (can_prepare(&home, !turns && !reads_well(s))) {
+    pack(s, unit, &type, LEAT_OPERAND_PREPARED, &home);
     read_panels(s, p->item->node->inputs[1]);
   } else if (turns) {
     p->b = LEAT_OPERAND_TURNED;
     choose_block(s);
   } else if (!reads_well(s)) {
-    pack(s, unit, &type, LEAT_OPERAND_PACKED);
+    pack(s, unit, &type, LEAT_OPERAND_PACKED, &home);
   }
 }
 
@@ -377,8 +376,8 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit) {
   }
   if (leat_winograd_of(s.p->item->node).tile) {
     leat_type weights = leat_winograd_prepare(table, unit, s.p);
-    bool once = can_prepare(&s, &weights, true);
-    pack(&s, unit, &weights, once ? LEAT_OPERAND_PREPARED : LEAT_OPERAND_PACKED);
+    leat_panels_home home = home_of(&s, &weights);
+    pack(&s, unit, &weights, home.kept ? LEAT_OPERAND_PREPARED : LEAT_OPERAND_PACKED, &home);
     return;
   }
   choose_axes(&s);

@@ -48,6 +48,7 @@ typedef struct leat_contraction_plan {
   bool across;                   // b lies along k: what packs it turns it
   bool one_b;                    // for all batches, which are more rows
   const leat_unit *packed;       // for this product before: these are its panels; NULL: its own
+  leat_unit *ahead_of;           // of a loop or branch: its panels are made in front; NULL: here
   unsigned batch_axes, row_axes; // of the unit's space
   int column_axis;               // -1: there is one column
   leat_dim batch, rows, columns, depth;
@@ -82,6 +83,18 @@ int leat_contraction_most_high(const leat_target_info *target, int wide, leat_dt
 leat_type leat_winograd_prepare(leat_table *table, leat_unit *unit, leat_contraction_plan *plan);
 // Of the weights' gradient, with room for blocks of tiles and for their sums.
 void leat_winograd_prepare_weights(leat_table *table, leat_unit *unit, leat_contraction_plan *plan);
+
+// -- panels_home.c --------------------------------------------------------------------------------
+// Where the panels of a value may be made: in this table, in front of the region, if there is one.
+typedef struct leat_panels_home {
+  leat_table *table;
+  leat_unit *region;
+  bool kept;        // of what is the same in all runs: once …
+  bool in_variable; // … but for some of it, when it is assigned
+} leat_panels_home;
+leat_panels_home leat_panels_find_home(leat_table *table, leat_value b);
+// Launches of a body that make panels ahead of its region, or one around, become that one's.
+void leat_panels_move_out(const leat_table *body);
 
 void leat_contraction_plan_print(const leat_contraction_plan *plan, leat_text *out);
 

@@ -57,6 +57,8 @@ static void print_operands(const leat_contraction_plan *p, leat_text *out) {
   if (p->run) leat_text_add(out, " in runs of %lld", (long long)p->run);
   leat_text_add(out, ", b %s%s", ways[p->b], p->across ? " from across" : "");
   if (p->ahead) leat_text_add(out, ", %d rows ahead", p->ahead);
+  if (p->ahead_of && p->b == LEAT_OPERAND_PACKED)
+    leat_text_add(out, " ahead of `%s`", p->ahead_of->members.items[0]->node->name);
   if (p->packed) leat_text_add(out, " for `%s`", p->packed->contraction->item->node->name);
 }
 

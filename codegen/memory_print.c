@@ -147,6 +147,12 @@ static void add_unit(memory_printer *p, const leat_unit *unit) {
                 node ? node->name : "", node ? "`" : "");
 }
 
+static bool is_panels_of(const leat_unit *unit, const leat_storage *storage) {
+  for (uint32_t i = 0; unit->kind == LEAT_UNIT_REGION && i < unit->region.panels.count; i++)
+    if (unit->region.panels.items[i] == storage) return true;
+  return false;
+}
+
 static void add_name(memory_printer *p, const value *v) {
   if (v->item && v->item->port)
     leat_text_add(p->out, "%s:%u", v->item->node->name, v->item->port);
@@ -158,6 +164,8 @@ static void add_name(memory_printer *p, const value *v) {
     leat_text_add(p->out, "predicate of "), add_unit(p, v->helps);
   else if (v->helps->kind == LEAT_UNIT_REGION && v->storage == v->helps->scratch)
     leat_text_add(p->out, "inside of "), add_unit(p, v->helps);
+  else if (is_panels_of(v->helps, v->storage))
+    leat_text_add(p->out, "panels for "), add_unit(p, v->helps);
   else
     leat_text_add(p->out, "scratch of "), add_unit(p, v->helps);
 }

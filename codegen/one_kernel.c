@@ -106,8 +106,6 @@ static leat_status kernel_of(composer *c, const leat_launch *launch, const leat_
   switch (launch->kind) {
   case LEAT_LAUNCH_KERNEL:
     if (!launch->kernel) return REFUSE(c, "it calls %s", launch->function);
-    if (launch->buffers.count && launch->buffers.items[0]->kind == LEAT_BUFFER_PREPARED)
-      return REFUSE(c, "weights are packed in it, once");
     *out = launch->kernel;
     return LEAT_OK;
   case LEAT_LAUNCH_COPY: return copy_kernel(c, launch, out);

@@ -56,6 +56,8 @@ leat_storages leat_unit_writes(leat_arena *arena, const leat_unit *unit) {
   bool region = unit->kind == LEAT_UNIT_REGION;
   bool loop = region && unit->members.items[0]->node->op == LEAT_OP_while_loop;
   if (region && !(loop && unit->region.kernel)) add_once(arena, &list, unit->region.predicate);
+  for (uint32_t i = 0; region && i < unit->region.panels.count; i++)
+    add_once(arena, &list, unit->region.panels.items[i]);
   return list;
 }
 

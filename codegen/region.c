@@ -7,7 +7,7 @@
 // the table around it, that of the other body too: never do both run. Those of a body with checks
 // of dims (check_dims) lie in an arena, which is empty where it cannot run; those whose sizes need
 // dims that the body binds in one for these, which is made when they are bound, in each iteration.
-#include "codegen/units.h"
+#include "codegen/contract_plan.h"
 
 #include <assert.h>
 
@@ -231,11 +231,11 @@ static bool table_exchanges(const leat_table *table) {
   return false;
 }
 
-static leat_table *arrange_body(leat_table *outer, const leat_graph *body) {
+static leat_table *arrange_body(leat_table *outer, leat_unit *region, const leat_graph *body) {
   leat_codegen_state *cg = outer->cg;
   leat_table *table = leat_new(cg->arena, leat_table);
   leat_vec(leat_node *) roots = {0};
-  *table = (leat_table){.cg = cg, .body = body};
+  *table = (leat_table){.cg = cg, .body = body, .around = outer, .region = region};
   leat_vec_push(cg->arena, &table->arenas, (leat_arena_plan){0});
   table->item_of = leat_new_array(cg->arena, leat_item *, body->nodes.count + 1);
   for (uint32_t i = 0; i < body->nodes.count; i++) {
@@ -299,7 +299,7 @@ void leat_region_arrange(leat_table *table, leat_unit *unit) {
   }
   for (uint32_t i = 0; i < body_count(node); i++) {
     set_parameters(table, node, body_of(node, i));
-    region->tables[i] = arrange_body(table, body_of(node, i));
+    region->tables[i] = arrange_body(table, unit, body_of(node, i));
     for (uint32_t k = 0; k < copied_inputs(node); k++)
       add_extents(cg, node, k, item[k].storage, &body_of(node, i)->params.items[k]->outputs[0],
                   &region->tables[i]->extents);
@@ -344,6 +344,7 @@ leat_status leat_region_prepare(leat_table *table, leat_unit *unit) {
   for (uint32_t i = 0; i < 2; i++) {
     LEAT_TRY(leat_table_prepare(region->tables[i]));
     LEAT_TRY(leat_table_lower(region->tables[i]));
+    leat_panels_move_out(region->tables[i]);
   }
   if (region->waits)
     region->why = "something in it waits, or is the host's";

@@ -132,6 +132,7 @@ typedef struct leat_region_tables {
   bool waits;                       // something in it waits, or is the host's: a task of its own
   bool exchanges;                   // it sends or receives
   leat_extents extents;             // of its results
+  leat_vec(leat_storage *) panels;  // that launches in front of it make for products in it
 } leat_region_tables;
 
 // What stands for the outputs of a node with bodies, and for a loop's predicate.
@@ -240,6 +241,8 @@ struct leat_table {
   leat_codegen_state *cg;
   leat_state *initialises; // of a variable, else NULL
   const leat_graph *body;  // of a body, else NULL
+  leat_table *around;      // of a body: the one that has its region …
+  leat_unit *region;       // … which is this
   bool has_checks;         // of a body: it may not be able to run
   bool in_kernel;          // of a body: its region is one kernel, which has its values
   leat_storage *memory;    // of a body: a piece of the table around it, which is its first arena;
@@ -284,6 +287,9 @@ struct leat_codegen_state {
   leat_arena_plans arenas;           // the first for what is known when the step begins
   leat_vec(const leat_type *) grown; // by number
 };
+
+// -- sink.c: of a graph before all else -----------------------------------------------------------
+void leat_sink(void *context, leat_graph *graph); // the context: a leat_codegen_state
 
 // -- access.c -------------------------------------------------------------------------------------
 // Collects the nodes below `roots` (in order) as items and decides roles and accesses.
