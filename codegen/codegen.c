@@ -123,6 +123,7 @@ static leat_status compile_table(leat_table *table, leat_node *const *roots, uin
   LEAT_TRY(leat_recompute(table));
   LEAT_TRY(leat_table_plan(table));
   LEAT_TRY(leat_table_lower(table));
+  if (!table->initialises) leat_merge_kernels(table);
   leat_image_add_table(table);
   for (uint32_t i = 0; i < table->items.count; i++)
     table->item_of[table->items.items[i]->node->id] = NULL;

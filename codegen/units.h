@@ -445,6 +445,10 @@ void leat_plans_print(const leat_codegen_state *cg, bool all, leat_text *out);
 // Sets `kernel` or `why` of a region whose tables are lowered and wait for nothing.
 LEAT_MUST_USE leat_status leat_decide_one_kernel(leat_table *table, leat_unit *unit);
 
+// -- merge_kernels.c ------------------------------------------------------------------------------
+// Of the table and the tables of its regions, when all are lowered.
+void leat_merge_kernels(leat_table *table);
+
 // -- image.c --------------------------------------------------------------------------------------
 void leat_image_begin(leat_codegen_state *cg);
 void leat_image_add_table(leat_table *table);
