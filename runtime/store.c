@@ -118,7 +118,8 @@ static leat_status mismatch(const leat_variable *variable, leat_dtype dtype, int
   return status;
 }
 
-// A new variable, zeroed; the caller holds `names`.
+// A new variable; the caller holds `names`. Numbers are not zeroed, which for many takes longer
+// than all else of loading: nobody looks at them before they have a value.
 static leat_status add(leat_store *store, const leat_variable_info *info, leat_variable **out,
                        leat_error *error) {
   leat_tensor tensor = {.dtype = info->dtype, .rank = info->rank};
@@ -141,7 +142,7 @@ static leat_status add(leat_store *store, const leat_variable_info *info, leat_v
   if (!tensor.data)
     return leat_fail(error, LEAT_MEMORY, "no memory for variable `%s`, %lld bytes", info->name,
                      (long long)bytes);
-  memset(tensor.data, 0, (size_t)bytes);
+  if (tensor.dtype == LEAT_str) memset(tensor.data, 0, (size_t)bytes);
   *variable = (leat_variable){
       .name = key + length, .container = key, .tensor = tensor, .trainable = info->trainable};
   leat_bytes_map_set(&store->by_name, key, length + strlen(info->name), variable);
