@@ -272,12 +272,20 @@ static bool not_more_elements(const leat_node *a, const leat_node *b) {
   return picks || (x >= 0 && y >= 0 && x <= y);
 }
 
+// Whether its elements are those at any places of a row: vectors of them are put together.
+static bool picks_elements(const leat_node *node) {
+  return node->info->reads == LEAT_READS_GATHERED &&
+         leat_node_attr(node, "axis")->i == leat_value_type(node->inputs[0])->rank - 1 &&
+         leat_type_static_elements(&node->outputs[0]) != 1;
+}
+
 // What is only read to be broadcast is made again where it is needed, if that is but little work.
 static bool moves_into_broadcast(leat_item *item, const leat_item *consumer) {
   bool repeats = consumer->node->info->reads == LEAT_READS_BROADCAST;
   bool moves = repeats && item->role == LEAT_ROLE_WORK && item->readers == 1 && !item->wanted &&
                !item->once && item->node->control_count == 0 &&
-               item->node->info->kind == LEAT_KIND_ELEMENT && item->cost <= MOST_REPEATED_COST;
+               item->node->info->kind == LEAT_KIND_ELEMENT && item->cost <= MOST_REPEATED_COST &&
+               !picks_elements(item->node);
   if (moves) item->role = LEAT_ROLE_FREE;
   return moves;
 }

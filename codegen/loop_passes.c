@@ -461,9 +461,28 @@ static void finish_wide(leat_loops *s, const k_value *acc) {
   }
 }
 
+// What the pass computes for a row is made before the pass goes over it: no compiler would take it
+// out of the loop where it may fail.
+static void make_row(leat_loops *s) {
+  for (uint32_t i = 0; i < s->unit->members.count; i++) {
+    const leat_item *item = s->unit->members.items[i];
+    if (leat_item_is_full(item) || is_reduction(item) || item->pass > s->w->pass) continue;
+    if (item->first_use <= s->w->pass && s->w->pass <= item->last_use) leat_lower_item(s->w, item);
+  }
+}
+
+static void make_rows(leat_loops *s) {
+  for (int u = 0; u < s->wide * s->tall && s->unit->has_rows; u++) {
+    enter(s, u);
+    if (s->by_lanes) s->w->l.lanes = 1;
+    make_row(s);
+  }
+}
+
 static void one_pass(leat_loops *s) {
   k_value acc[LEAT_MOST_ACCUMULATORS];
   leat_lowering *l = &s->w->l;
+  make_rows(s);
   s->accumulators = leat_loops_accumulators(s, s->w->pass);
   l->lanes = s->lanes ? LEAT_LANES : 1;
   fold_wide(s, FOLD_INIT, acc, acc, acc);

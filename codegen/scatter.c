@@ -1,9 +1,10 @@
 // The scatters: the result begins as x (in x's own memory where `plan` or `fuse` could arrange it,
 // else as a copy), then updates are combined with it in the order of the indices. Tiles are runs of
-// the elements that an index stands for, so no two tiles touch the same element.
+// the elements that an index stands for, so no two tiles touch the same element, all of them where
+// that takes no longer than a tile should.
 #include "codegen/lower.h"
 
-enum { RUN = 4 * LEAT_LANES }; // elements of a tile's run
+enum { LEAST_RUN = 4 * LEAT_LANES }; // elements of a tile's run
 
 typedef struct scatter {
   leat_lower *w;
@@ -47,15 +48,12 @@ static void update(scatter *s, k_value to, k_value from, k_value mask) {
   k_store(s->b, s->out, to, combined(s, old, update), mask);
 }
 
-static void apply_update(scatter *s, k_value outer, k_value low, k_value high, k_value i) {
+static void update_run(scatter *s, k_value to, k_value from, k_value low, k_value high,
+                       bool masked) {
   k_builder *b = s->b;
-  k_value index = k_load(b, s->indices, i, 1, NULL);
-  index = leat_index_check(&s->w->l, s->node, index, s->axis);
-  k_value to = k_mul(b, k_add(b, k_mul(b, outer, s->extent), index), s->inner);
-  k_value from = k_mul(b, k_add(b, k_mul(b, outer, s->count), i), s->inner);
   k_instr *loop = k_loop_begin(b, low, high, s->lanes, NULL, 0);
   k_value e = k_loop_index(loop);
-  k_value mask = s->lanes > 1 ? leat_lower_mask(s->w, k_sub(b, high, e)) : NULL;
+  k_value mask = masked ? leat_lower_mask(s->w, k_sub(b, high, e)) : NULL;
   to = k_add(b, to, e);
   from = k_add(b, from, e);
   if (s->multiplies_words)
@@ -63,6 +61,30 @@ static void apply_update(scatter *s, k_value outer, k_value low, k_value high, k
   else
     update(s, to, from, mask);
   k_loop_end(b, NULL, 0);
+}
+
+// Whole vectors, which need no mask, then what is left of the last run.
+static void apply_update(scatter *s, k_value outer, k_value low, k_value high, k_value i) {
+  k_builder *b = s->b;
+  k_value index = k_load(b, s->indices, i, 1, NULL);
+  index = leat_index_check(&s->w->l, s->node, index, s->axis);
+  k_value to = k_mul(b, k_add(b, k_mul(b, outer, s->extent), index), s->inner);
+  k_value from = k_mul(b, k_add(b, k_mul(b, outer, s->count), i), s->inner);
+  if (s->lanes == 1 || (s->inner->op == K_CONST && s->inner->imm.i % s->lanes == 0)) {
+    update_run(s, to, from, low, high, false);
+    return;
+  }
+  k_value whole = k_binary(b, K_AND, s->inner, k_i64(b, -s->lanes));
+  update_run(s, to, from, low, k_binary(b, K_MIN, high, whole), false);
+  update_run(s, to, from, k_binary(b, K_MAX, low, whole), high, true);
+}
+
+static int64_t run_of(const leat_dim *outer, const leat_dim *inner, double cost) {
+  double tiles = cost / LEAT_TILE_NANOSECONDS;
+  if (!leat_dim_is_const(*outer) || !leat_dim_is_const(*inner)) return LEAST_RUN;
+  int64_t runs = (int64_t)(tiles / leat_cost_elements(outer, 1)) + 1;
+  int64_t run = (inner->value + runs - 1) / runs;
+  return run <= LEAST_RUN ? LEAST_RUN : (run + LEAST_RUN - 1) / LEAST_RUN * LEAST_RUN;
 }
 
 static void copy_first(leat_table *table, leat_unit *unit) {
@@ -96,7 +118,9 @@ void leat_lower_scatter(leat_table *table, leat_unit *unit) {
   int words = s.multiplies_words ? 1 : k_words(x->dtype); // moved and added one by one
   leat_dim both[] = {inner_dim, leat_dim_const(words)};
   inner_dim = leat_lower_product(w, both, 2);
-  leat_dim runs = leat_lower_ceil_div(w, inner_dim, RUN);
+  double cost = leat_unit_estimate(table, unit);
+  int64_t size = run_of(&outer_dim, &inner_dim, cost);
+  leat_dim runs = leat_lower_ceil_div(w, inner_dim, size);
   s.axis = x->dims[axis];
   s.extent = leat_lower_dim(w, s.axis);
   s.inner = leat_lower_dim(w, inner_dim);
@@ -104,11 +128,11 @@ void leat_lower_scatter(leat_table *table, leat_unit *unit) {
   leat_index outer, run;
   leat_index_divmod(&w->l, (leat_index){.base = k_tile(b)}, leat_lower_dim(w, runs), &outer, &run);
   s.lanes = leat_dim_is(inner_dim, 1) || s.multiplies_words ? 1 : LEAT_LANES;
-  k_value low = k_mul(b, run.base, k_i64(b, RUN));
-  k_value high = k_binary(b, K_MIN, k_add(b, low, k_i64(b, RUN)), s.inner);
+  k_value low = k_mul(b, run.base, k_i64(b, size));
+  k_value high = k_binary(b, K_MIN, k_add(b, low, k_i64(b, size)), s.inner);
   k_instr *loop = k_loop_begin(b, k_i64(b, 0), s.count, 1, NULL, 0);
   apply_update(&s, outer.base, low, high, k_loop_index(loop));
   k_loop_end(b, NULL, 0);
   leat_dim tiles[] = {outer_dim, runs};
-  leat_lower_end(w, leat_lower_product(w, tiles, 2), leat_unit_estimate(table, unit));
+  leat_lower_end(w, leat_lower_product(w, tiles, 2), cost);
 }
