@@ -1,14 +1,15 @@
 // Which values are made again where they are read late, of a table that takes more memory than
 // there is to be.
 //
-// What values need is known by unit, in the order of the schedule (recompute_needs.h). While the most of it,
-// the peak, is too much, it is lowered by a share at a time: a *goal*, over which all is excess.
-// The candidates are units, each with a place where what they make is read after a while: run again
-// there, its outputs need no memory in between. What it is made of and is no longer there, is made
-// again as well, if it is large, else kept for it. The gain is the excess that goes, by what it
-// costs to compute; the best are taken, those that depend on no other that is. Then lives are
-// planned anew, and what has not gained is put back. (As Chen et al., "Training Deep Nets with
-// Sublinear Memory Cost", 2016, but chosen by the plan, as XLA's rematerialization is.)
+// What values need is known by unit, in the order of the schedule (recompute_needs.h). While the
+// most of it, the peak, is too much, it is lowered by a share at a time: a *goal*, over which all
+// is excess. The candidates are units, each with a place where what they make is read after a
+// while: run again there, its outputs need no memory in between. What it is made of and is no
+// longer there, is made again as well, if it is large, else kept for it. The gain is the excess
+// that goes, by what it costs to compute; the best are taken, those that depend on no other that
+// is. Then lives are planned anew, and what has not gained is put back. (As Chen et al., "Training
+// Deep Nets with Sublinear Memory Cost", 2016, but chosen by the plan, as XLA's rematerialization
+// is.)
 #include "codegen/recompute_needs.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// A thread of the process, as pool.c has it and offer.c gives it work. Internal to runtime/.
+// A thread of the process, as pool.c has it and offer.c gives it work: for these, and their test.
 #ifndef LEAT_RUNTIME_POOL_THREAD_H
 #define LEAT_RUNTIME_POOL_THREAD_H
 
