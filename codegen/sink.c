@@ -81,8 +81,7 @@ static bool is_packed(const leat_codegen_state *cg, const leat_graph *graph, con
 
 static leat_value copy_into(leat_graph *body, const leat_node *node, const leat_value *inputs) {
   const char *name = leat_graph_unique_name(body, node->name);
-  leat_node *copy =
-      leat_graph_append(body, node->op, name, inputs, node->input_count, node->attrs);
+  leat_node *copy = leat_graph_append(body, node->op, name, inputs, node->input_count, node->attrs);
   copy->outputs = node->outputs;
   copy->device = node->device;
   copy->span = node->span;
@@ -169,8 +168,8 @@ void leat_sink(void *context, leat_graph *graph) {
     for (uint32_t j = node->input_count; j-- > 0;) {
       bool used = false;
       leat_value value = node->inputs[j];
-      bool moves =
-          is_captured(node, j) && (is_transposed(value) || source_of(value).node->op == LEAT_OP_load);
+      bool moves = is_captured(node, j) &&
+                   (is_transposed(value) || source_of(value).node->op == LEAT_OP_load);
       if (!moves || !packs(cg, node, j, &used) || !used) continue;
       if (give(node, j, value)) node->inputs[j] = source_of(value);
     }
