@@ -72,6 +72,7 @@ static void put_storage(recipe *r, leat_storage *storage) {
   } else if (put_named(r, &r->storages, storage)) {
     leat_vec_push(r->arena, &r->parts->storages, storage);
     put_number(r, storage->kind);
+    put_number(r, leat_storage_owner(storage)->kind);
     put_type(r, &storage->type);
   }
 }

@@ -96,8 +96,11 @@ static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
   return 0;
 }
 
+// What is made in a donated feed is a buffer of that, with its own type.
 static uint32_t add_buffer(leat_codegen_state *cg, leat_storage *storage, const leat_type *type) {
   leat_image_writer *out = &state_of(cg)->out;
+  leat_storage *owner = leat_storage_owner(storage);
+  if (owner->kind == LEAT_BUFFER_FEED) storage = owner;
   leat_image_buffer buffer = {.kind = storage->kind,
                               .where = where_of(cg, storage),
                               .type = leat_image_writer_type(out, type)};

@@ -327,6 +327,7 @@ void leat_image_writer_ports(leat_image_writer *writer, const leat_graph *graph)
     const leat_node *node = feeds.items[i];
     leat_image_feed feed = {.origin =
                                 leat_image_writer_origin(writer, port_name(node), node->place),
+                            .donated = leat_node_attr(node, "donated")->i != 0,
                             .type = leat_image_writer_type(writer, &node->outputs[0])};
     LEAT_IMAGE_ADD(writer, feeds, feed);
   }

@@ -457,11 +457,11 @@ static void store_words(leat_lower *w, leat_stores *stores, const k_buffer *buff
 }
 
 const k_buffer *leat_lower_output(leat_lower *w, const leat_output *output) {
-  const leat_storage *storage = output->storage;
+  leat_storage *storage = output->storage;
   const leat_target_info *target = w->table->cg->options->target;
   const k_buffer *buffer = leat_lower_buffer(w, storage);
   int64_t elements = leat_type_static_elements(&storage->type);
-  if (storage->kind == LEAT_BUFFER_ARENA && !output->into &&
+  if (leat_storage_owner(storage)->kind == LEAT_BUFFER_ARENA && !output->into &&
       elements >= target->l3 / (int64_t)leat_dtype_size(storage->type.dtype))
     k_stream(w->l.b, buffer);
   return buffer;

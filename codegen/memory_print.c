@@ -11,17 +11,18 @@
 
 enum { SHOWN = 20, MOST_ROWS = 16, MOST_COLUMNS = 64, ALIGNMENT = 64, COLUMN = 15 };
 
-// A value in an arena. What it shares the memory of is another.
+// A value in an arena, or in a donated feed. What it shares the memory of is another.
 typedef struct value {
   const leat_storage *storage;
-  const leat_item *item;  // that it is; NULL: it is …
-  const leat_unit *helps; // … what this unit alone needs, or has more of than its outputs
-  uint32_t views;         // items that are it in another shape
-  bool again;             // it is made another time
-  leat_dim size;          // bytes
-  bool placed;            // size and offset are numbers, in the table's first arena
-  uint32_t first, last;   // units
-  char letter;            // in the picture
+  const leat_storage *feed; // donated, in which it lies; NULL: it is in an arena
+  const leat_item *item;    // that it is; NULL: it is …
+  const leat_unit *helps;   // … what this unit alone needs, or has more of than its outputs
+  uint32_t views;           // items that are it in another shape
+  bool again;               // it is made another time
+  leat_dim size;            // bytes
+  bool placed;              // size and offset are numbers, in the table's first arena
+  uint32_t first, last;     // units
+  char letter;              // in the picture
 } value;
 
 typedef struct memory_printer {
@@ -114,7 +115,10 @@ static void find_values(memory_printer *p) {
     const leat_arena_place *place = &table->planned.items[i]->place;
     v->storage = table->planned.items[i];
     v->size = size_of(p, v->storage);
-    v->placed = leat_dim_is_const(v->size) && leat_dim_is_const(place->offset) && !place->arena;
+    const leat_storage *owner = leat_storage_owner(table->planned.items[i]);
+    v->feed = owner->kind == LEAT_BUFFER_FEED ? owner : NULL;
+    v->placed =
+        leat_dim_is_const(v->size) && leat_dim_is_const(place->offset) && !place->arena && !v->feed;
     leat_storage_life(v->storage, &v->first, &v->last);
     leat_map_set(&p->by_storage, v->storage, v);
   }
@@ -176,7 +180,10 @@ static void add_value(memory_printer *p, const value *v) {
   leat_text_add(p->out, "  %c", v->letter ? v->letter : ' ');
   add_dim(p, v->size, COLUMN);
   leat_text_add(p->out, " ");
-  add_dim(p, place->offset, COLUMN);
+  if (v->feed)
+    leat_text_add(p->out, "%*s", COLUMN, "");
+  else
+    add_dim(p, place->offset, COLUMN);
   leat_text_add(p->out, "  %5u - %-5u  ", v->first, v->last);
   add_name(p, v);
   leat_text_add(p->out, " ");
@@ -185,6 +192,7 @@ static void add_value(memory_printer *p, const value *v) {
   if (place->arena) leat_text_add(p->out, ", in arena %u", place->arena);
   if (place->slots > 1) leat_text_add(p->out, ", %u that change places", place->slots);
   if (shares) leat_text_add(p->out, ", in place of "), add_name(p, shares);
+  if (v->feed && !shares) leat_text_add(p->out, ", in the feed %s", v->feed->node->name);
   if (v->views) leat_text_add(p->out, ", %u view%s of it", v->views, v->views > 1 ? "s" : "");
   leat_text_add(p->out, "%s\n", place->lasts ? ", fetched" : "");
 }
@@ -228,7 +236,7 @@ static void add_peak(memory_printer *p) {
     if (live[i] > live[at]) at = i;
   for (uint32_t i = 0; i < p->count; i++) {
     places += !p->values[i].storage->place.shares;
-    symbolic += !p->values[i].placed;
+    symbolic += !p->values[i].placed && !p->values[i].feed;
     again += p->values[i].again;
   }
   leat_text_add(p->out, "  %u values", p->count);
@@ -451,14 +459,15 @@ static void add_totals(memory_printer *p) {
   const leat_graph *graph = p->cg->graph;
   total variables = {.title = "variables"}, files = {.title = "files"};
   total constants = {.title = "constants", .bytes = (int64_t)p->image->data.count};
-  total feeds = {.title = "feeds"}, prepared = {.title = "prepared"};
+  total feeds = {.title = "feeds"}, donated = {.title = "donated"},
+        prepared = {.title = "prepared"};
   for (uint32_t i = 0; i < graph->states.count; i++)
     count_type(&variables, &graph->states.items[i]->type);
   for (uint32_t i = 0; i < p->cg->leaves.count; i++) {
     const leat_storage *leaf = p->cg->leaves.entries[i].value;
     if (leaf->node != p->cg->leaves.entries[i].key) continue; // a parameter of a body, which is it
     if (leaf->kind == LEAT_BUFFER_FILE) count_type(&files, &leaf->type);
-    if (leaf->kind == LEAT_BUFFER_FEED) count_type(&feeds, &leaf->type);
+    if (leaf->kind == LEAT_BUFFER_FEED) count_type(leaf->donated ? &donated : &feeds, &leaf->type);
     constants.count += leaf->kind == LEAT_BUFFER_CONSTANT;
   }
   for (uint32_t i = 0; i < p->cg->prepared.count; i++)
@@ -468,6 +477,7 @@ static void add_totals(memory_printer *p) {
   add_total(p, &files, "tensor");
   add_total(p, &constants, "constant");
   add_total(p, &feeds, "feed");
+  add_total(p, &donated, "feed");
   add_total(p, &prepared, "packed weight");
   add_each(p);
 }

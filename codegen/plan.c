@@ -2,7 +2,8 @@
 // that touch it have run, by the order of tasks and, in a segment, of units; values of run-time
 // size lie in the places of others that are as large, in an arena for the dims that they need.
 // Outputs take the memory of an input that ends there, where each element is read for the last time
-// before the same element is written; that of a scatter the memory of what it begins as.
+// before the same element is written; that of a scatter the memory of what it begins as. Such an
+// input may be a feed that is donated.
 #include "codegen/offsets.h"
 
 #include <stdlib.h>
@@ -68,6 +69,11 @@ static bool is_own(const leat_planner *p, const leat_storage *storage) {
   return storage->kind == LEAT_BUFFER_ARENA && storage->place.table == p->table;
 }
 
+// A feed that is the step's to write to. What its bodies read of it, it touches in their name.
+static bool is_given(const leat_planner *p, const leat_storage *storage) {
+  return storage->donated && !p->table->body && !p->table->initialises;
+}
+
 // What has the memory that the storage lies in: all slots of a pool are alive together.
 static leat_storage *whole(leat_storage *storage) {
   bool slot = storage->kind == LEAT_BUFFER_ARENA && storage->place.pool;
@@ -77,9 +83,10 @@ static leat_storage *whole(leat_storage *storage) {
 static void touch(leat_planner *p, const leat_storages *list, leat_unit *unit) {
   for (uint32_t i = 0; i < list->count; i++) {
     leat_storage *storage = whole(list->items[i]);
-    if (!is_own(p, storage)) continue;
+    if (!is_own(p, storage) && !is_given(p, storage)) continue;
     if (!storage->place.touched.count)
-      leat_vec_push(p->table->cg->arena, &p->table->planned, storage);
+      leat_vec_push(p->table->cg->arena, is_own(p, storage) ? &p->table->planned : &p->table->given,
+                    storage);
     leat_vec_push(p->table->cg->arena, &storage->place.touched, unit);
   }
 }
@@ -159,8 +166,8 @@ static bool can_share(const leat_planner *p, const leat_unit *unit, const leat_o
                       const leat_storage *input) {
   const leat_storage *out = output->storage;
   const leat_arena_place *place = &input->place;
-  if (input->kind != LEAT_BUFFER_ARENA || input == out) return false;
-  if (!is_own(p, out) || !is_own(p, input) || out->place.pool || place->pool) return false;
+  if (input == out || !(is_own(p, input) || is_given(p, input))) return false;
+  if (!is_own(p, out) || out->place.pool || place->pool) return false;
   if (out->place.touched.items[0] != unit || place->lasts || place->taken) return false;
   for (uint32_t i = 0; i < place->touched.count; i++)
     if (place->touched.items[i] != unit &&
@@ -192,23 +199,36 @@ static bool is_made_last(const leat_unit *unit, const leat_item *item) {
   return leat_item_is_full(item) && !leat_item_reduces(item) && item->pass == passes - 1;
 }
 
+static bool takes(const leat_planner *p, const leat_unit *unit, const leat_output *output,
+                  const leat_storage *input) {
+  return can_share(p, unit, output, input) && same_memory(&input->type, &output->storage->type) &&
+         at_same_element(unit, output->item, input);
+}
+
+// What the output reads that ends here; `given`: only what lies in a donated feed.
+static void share_output(leat_planner *p, const leat_unit *unit, const leat_output *output,
+                         const leat_storages *reads, bool given) {
+  if (output->storage->kind != LEAT_BUFFER_ARENA || output->into) return;
+  if (!is_made_last(unit, output->item)) return;
+  for (uint32_t j = 0; j < reads->count && !output->storage->place.shares; j++) {
+    leat_storage *input = reads->items[j];
+    if (given && leat_storage_owner(input)->kind != LEAT_BUFFER_FEED) continue;
+    if (!takes(p, unit, output, input)) continue;
+    output->storage->place.shares = input;
+    input->place.taken = true;
+  }
+}
+
+// What is fetched is rather made in a feed than anything else.
 static void share_in_unit(leat_planner *p, const leat_unit *unit) {
   if (unit->kind == LEAT_UNIT_SCATTER) share_scatter(p, unit);
   if (unit->kind != LEAT_UNIT_CONTRACT && unit->kind != LEAT_UNIT_LOOPS) return;
   leat_storages reads = leat_unit_reads(p->arena, unit);
-  for (uint32_t i = 0; i < unit->outputs.count; i++) {
-    const leat_output *output = &unit->outputs.items[i];
-    if (output->storage->kind != LEAT_BUFFER_ARENA || output->into) continue;
-    if (!is_made_last(unit, output->item)) continue;
-    for (uint32_t j = 0; j < reads.count && !output->storage->place.shares; j++) {
-      if (!can_share(p, unit, output, reads.items[j]) ||
-          !same_memory(&reads.items[j]->type, &output->storage->type) ||
-          !at_same_element(unit, output->item, reads.items[j]))
-        continue;
-      output->storage->place.shares = reads.items[j];
-      reads.items[j]->place.taken = true;
-    }
-  }
+  for (uint32_t i = 0; i < unit->outputs.count; i++)
+    if (whole(unit->outputs.items[i].storage)->place.lasts)
+      share_output(p, unit, &unit->outputs.items[i], &reads, true);
+  for (uint32_t i = 0; i < unit->outputs.count; i++)
+    share_output(p, unit, &unit->outputs.items[i], &reads, false);
 }
 
 leat_storage *leat_storage_owner(leat_storage *storage) {
@@ -217,15 +237,54 @@ leat_storage *leat_storage_owner(leat_storage *storage) {
   return storage;
 }
 
+// The owner lives as long as whatever has its memory.
+static void add_life(leat_planner *p, leat_storage *owner, const leat_storage *storage) {
+  owner->place.lasts |= storage->place.lasts;
+  for (uint32_t j = 0; j < storage->place.touched.count; j++)
+    leat_vec_push(p->table->cg->arena, &owner->place.touched, storage->place.touched.items[j]);
+}
+
+static bool as_large(const leat_planner *p, const leat_type *a, const leat_type *b) {
+  leat_dims *dims = p->table->cg->graph->dims;
+  leat_dim x, y;
+  return a->dtype == b->dtype && leat_type_elements(dims, a, &x) &&
+         leat_type_elements(dims, b, &y) && leat_dim_equal(x, y);
+}
+
+// In a feed that nobody needs when anything touches it.
+static void share_feed(leat_planner *p, const leat_output *output) {
+  leat_storage *storage = output->storage;
+  bool alone = is_own(p, storage) && !storage->place.pool && !storage->place.shares;
+  for (uint32_t i = 0; alone && !output->into && i < p->table->given.count; i++) {
+    leat_storage *feed = p->table->given.items[i];
+    if (!as_large(p, &feed->type, &storage->type) || !leat_ends_before_all(p, feed, storage))
+      continue;
+    storage->place.shares = feed;
+    add_life(p, feed, storage);
+    return;
+  }
+}
+
+static void share_feeds(leat_planner *p, bool fetched) {
+  for (uint32_t i = 0; i < p->table->units.count; i++) {
+    const leat_unit *unit = p->table->units.items[i];
+    bool computes = unit->kind == LEAT_UNIT_CONTRACT || unit->kind == LEAT_UNIT_LOOPS ||
+                    unit->kind == LEAT_UNIT_LIBRARY || unit->kind == LEAT_UNIT_GEMM;
+    for (uint32_t k = 0; computes && k < unit->outputs.count; k++)
+      if (unit->outputs.items[k].storage->place.lasts == fetched)
+        share_feed(p, &unit->outputs.items[k]);
+  }
+}
+
 static void share(leat_planner *p) {
   for (uint32_t i = 0; i < p->table->units.count; i++) share_in_unit(p, p->table->units.items[i]);
   for (uint32_t i = 0; i < p->table->planned.count; i++) {
     leat_storage *storage = p->table->planned.items[i], *owner = leat_storage_owner(storage);
-    if (owner == storage) continue;
-    owner->place.lasts |= storage->place.lasts;
-    for (uint32_t j = 0; j < storage->place.touched.count; j++)
-      leat_vec_push(p->table->cg->arena, &owner->place.touched, storage->place.touched.items[j]);
+    if (owner != storage) add_life(p, owner, storage);
   }
+  if (!p->table->given.count) return;
+  share_feeds(p, true);
+  share_feeds(p, false);
 }
 
 // -- Sizes ----------------------------------------------------------------------------------------
@@ -405,21 +464,22 @@ static leat_planner begin(leat_table *table) {
                         .arena = table->cg->arena};
 }
 
-static void forget_lives(leat_table *table) {
-  for (uint32_t i = 0; i < table->planned.count; i++) {
-    leat_arena_place *place = &table->planned.items[i]->place;
+static void forget_lives_of(leat_storages *list) {
+  for (uint32_t i = 0; i < list->count; i++) {
+    leat_arena_place *place = &list->items[i]->place;
     place->touched.count = 0;
     place->lasts = place->taken = false;
     place->shares = NULL;
   }
-  table->planned.count = 0;
+  list->count = 0;
 }
 
 void leat_plan_lives(leat_table *table) {
   find_task_order(table);
   leat_planner p = begin(table);
   p.arena = leat_arena_create();
-  forget_lives(table);
+  forget_lives_of(&table->planned);
+  forget_lives_of(&table->given);
   find_lifetimes(&p);
   share(&p);
   leat_arena_destroy(p.arena);
@@ -450,6 +510,7 @@ leat_status leat_plan_places(leat_table *table) {
   LEAT_TRY(place_rooms(&p, &rooms, end));
   for (uint32_t i = 0; i < table->planned.count; i++) {
     leat_storage *storage = table->planned.items[i], *owner = leat_storage_owner(storage);
+    if (owner->kind != LEAT_BUFFER_ARENA) continue;
     storage->place.offset = owner->place.offset;
     storage->place.arena = owner->place.arena;
   }

@@ -52,6 +52,7 @@ leat_storage *leat_storage_leaf(leat_codegen_state *cg, leat_node *node) {
                                                      : LEAT_BUFFER_RUN_COUNT;
   storage = new_storage(cg, kind, &node->outputs[0]);
   storage->node = node;
+  storage->donated = kind == LEAT_BUFFER_FEED && leat_node_attr(node, "donated")->i;
   leat_map_set(&cg->leaves, node, storage);
   return storage;
 }

@@ -234,14 +234,14 @@ static leat_unit *unit_for_work(leat_table *table, leat_item *item) {
 }
 
 // What is fetched must stay as it is until the client has read it: the memory of a feed or a
-// variable is copied.
+// variable is copied, but for that of a feed that is the step's.
 static leat_unit *unit_for_fetch(leat_table *table, leat_item *item) {
   leat_value value = item->node->inputs[0];
   leat_item *memory = leat_item_memory(table, value);
   leat_fetched fetched = {
       .node = item->node, .storage = memory->storage, .type = leat_value_type(value)};
   leat_unit *unit = NULL;
-  if (memory->role == LEAT_ROLE_LEAF && !memory->unit) {
+  if (memory->role == LEAT_ROLE_LEAF && !memory->unit && !memory->storage->donated) {
     fetched.storage = leat_storage_arena(table, fetched.type);
     unit = copy_unit(table, value, fetched.storage);
   }

@@ -20,6 +20,7 @@ typedef struct leat_table leat_table;
 typedef struct leat_storage leat_storage;
 typedef struct leat_codegen_state leat_codegen_state;
 typedef struct leat_image_state leat_image_state; // image.c's
+typedef leat_vec(leat_storage *) leat_storages;
 
 typedef enum leat_role {
   LEAT_ROLE_LEAF,   // comes from outside: constant, file, feed, variable, run count, received
@@ -76,8 +77,9 @@ struct leat_storage {
   leat_type type;
   uint32_t readers;               // units that are to read it yet, while `schedule` runs
   const leat_placed_file *placed; // of a FILE that an artifact has packed; else NULL
+  bool donated;                   // a FEED that the step may write to
+  leat_arena_place place;         // of an ARENA; of what is donated, who touches it in the step
   union {
-    leat_arena_place place;  // ARENA
     const leat_state *state; // VARIABLE
     const leat_node *node;   // CONSTANT, FILE, FEED, RUN_COUNT; PREPARED: who alone reads it
     uint32_t grown;          // GROWN: its number; several may be of one, with other types
@@ -257,7 +259,8 @@ struct leat_table {
   leat_vec(leat_task) tasks;
   uint8_t
       *after; // n² of n tasks: after[a × n + b]: b runs when a has ended; NULL: too many, or one
-  leat_vec(leat_storage *) planned; // what it has in arenas, by who touches it first
+  leat_storages planned; // what it has in arenas, by who touches it first
+  leat_storages given;   // of the step, in the same order: the feeds that are donated
   uint64_t searches;
   leat_map packed; // type of a b, which is the value's own → the last unit that packs it
   leat_vec(leat_fetched) fetches;
@@ -367,7 +370,6 @@ LEAT_MUST_USE leat_status leat_concats_in_place(leat_table *table);
 // -- schedule.c, plan.c ---------------------------------------------------------------------------
 void leat_schedule(leat_table *table);
 // What a unit reads and writes in memory, once each.
-typedef leat_vec(leat_storage *) leat_storages;
 leat_storages leat_unit_reads(leat_arena *arena, const leat_unit *unit);
 leat_storages leat_unit_writes(leat_arena *arena, const leat_unit *unit);
 // The unit that it runs again, whose members' unit is that one; itself if it runs for the first

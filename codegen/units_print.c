@@ -24,6 +24,11 @@ static void print_storage(const leat_storage *storage, leat_text *out) {
   leat_text_add(out, " -> ");
   leat_type_print(&storage->type, out);
   if (storage->place.table->in_kernel) return;
+  const leat_storage *owner = leat_storage_owner((leat_storage *)storage);
+  if (owner->kind == LEAT_BUFFER_FEED) {
+    leat_text_add(out, " in feed %s", owner->node->name);
+    return;
+  }
   leat_text_add(out, " at ");
   const leat_storage *pool = storage->place.pool;
   leat_dim_print((pool ? pool : storage)->place.offset, out);

@@ -136,7 +136,8 @@ const char *leat_frontend_hold(leat_frontend *e, const char *name, const leat_ty
   const char *path = leat_graph_unique_name(e->graph, ev_node_name(e, last ? NULL : name, "last"));
   leat_attr attrs[] = {{.string = leat_intern_printf(e->strings, "held/%s", path)},
                        {.i = 0},
-                       {.type = leat_arena_memdup(e->arena, type, sizeof *type)}};
+                       {.type = leat_arena_memdup(e->arena, type, sizeof *type)},
+                       {.i = false}};
   leat_builder builder = ev_builder(e, (leat_span){0});
   leat_value feed = leat_build(&builder, path, LEAT_OP_feed, NULL, 0, attrs);
   if (feed.node && ev_bind(e, e->globals, (leat_span){0}, name, ev_tensor(feed)) && !last)

@@ -331,7 +331,7 @@ static void print_state(printer *p, const leat_state *state) {
 static bool is_plain(const leat_param *param, uint32_t index) {
   const leat_node *feed = param->node;
   return !has_suffixes(feed) && strcmp(leat_node_attr(feed, "name")->string, param->name) == 0 &&
-         leat_node_attr(feed, "index")->i == index;
+         leat_node_attr(feed, "index")->i == index && !leat_node_attr(feed, "donated")->i;
 }
 
 static void print_entry_head(printer *p, const leat_entry *entry) {

@@ -92,6 +92,7 @@ typedef struct leat_step_request {
   leat_vec(leat_result) feeds; // values by the names they are fed by, besides the parameters
   leat_vec(leat_wanted) fetches;
   leat_vec(leat_node *) runs;
+  leat_vec(int64_t) donated; // of the feeds, parameters first, those that the step may overwrite
 } leat_step_request;
 
 // Whether a node to be run is a fetch of the text that no entry of the Run has.

@@ -232,7 +232,8 @@ static void copy_feeds(pruner *p) {
     leat_attr attrs[] = {
         {.string = p->request->feeds.items[i].name},
         {.i = count_params(p) + i},
-        {.type = leat_arena_memdup(to->arena, leat_value_type(fed), sizeof(leat_type))}};
+        {.type = leat_arena_memdup(to->arena, leat_value_type(fed), sizeof(leat_type))},
+        {.i = false}};
     const char *name = fed.node->name; // free: a node whose only output is fed is not copied
     if (fed.node->output_count > 1) {  // by its port, for others of the node may be fed too
       const char *path = leat_intern_printf(to->strings, "%s/feed_%u", name, fed.port);
@@ -310,6 +311,19 @@ static leat_status name_params(pruner *p) {
     if (is_held(p, p->session->nodes.items[i]))
       leat_node_set_attr(p->cloner.to, p->copies[i], "index", (leat_attr){.i = index++});
   return LEAT_OK;
+}
+
+// Whatever a dump says that is read again: who runs the step gives its memory away, or does not.
+static void mark_donated(const pruner *p) {
+  const leat_graph *graph = p->cloner.to;
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    leat_node *feed = graph->nodes.items[i];
+    bool donated = false;
+    if (feed->op != LEAT_OP_feed) continue;
+    for (uint32_t k = 0; k < p->request->donated.count; k++)
+      donated |= p->request->donated.items[k] == leat_node_attr(feed, "index")->i;
+    leat_node_set_attr(p->cloner.to, feed, "donated", (leat_attr){.i = donated});
+  }
 }
 
 static void copy_node(pruner *p, const leat_node *node) {
@@ -676,6 +690,7 @@ leat_status leat_pass_prune(leat_pass_context *context) {
   for (uint32_t i = 0; i < session->nodes.count; i++)
     if (p.needs[i] || p.initial[i]) copy_node(&p, session->nodes.items[i]);
   LEAT_TRY(name_params(&p));
+  mark_donated(&p);
   for (uint32_t i = 0; i < request->entries.count; i++)
     fetch_results(&p, request->entries.items[i]);
   fetch_others(&p);

@@ -104,6 +104,7 @@ static leat_status bind_parts(leat_executor *executor, const leat_part *parts, s
     label_trace(executor, part);
   }
   list_ports(executor);
+  leat_executor_find_donated(executor);
   return LEAT_OK;
 }
 
@@ -205,12 +206,8 @@ static const char *expected_type(const leat_executor *executor, size_t feed, lea
   return out->data;
 }
 
-// "feed `x` (file:line:column)" and what is wrong with it.
-static leat_status wrong_feed(const leat_executor *executor, size_t i, leat_error *error,
-                              const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-static leat_status wrong_feed(const leat_executor *executor, size_t i, leat_error *error,
-                              const char *format, ...) {
+leat_status leat_executor_wrong_feed(const leat_executor *executor, size_t i, leat_error *error,
+                                     const char *format, ...) {
   const leat_view *view = &executor->parts[executor->feeds[i].part].program->view;
   leat_text words = {0};
   leat_text_add(&words, "feed ");
@@ -227,9 +224,9 @@ static leat_status wrong_feed(const leat_executor *executor, size_t i, leat_erro
 static leat_status wrong_type(const leat_executor *executor, size_t i, const leat_tensor *tensor,
                               leat_error *error) {
   leat_text expected = {0};
-  leat_status status = wrong_feed(executor, i, error, ": expected %s, found %s of rank %d",
-                                  expected_type(executor, i, &expected),
-                                  leat_dtype_name(tensor->dtype), tensor->rank);
+  leat_status status = leat_executor_wrong_feed(
+      executor, i, error, ": expected %s, found %s of rank %d",
+      expected_type(executor, i, &expected), leat_dtype_name(tensor->dtype), tensor->rank);
   leat_text_finish(&expected);
   return status;
 }
@@ -241,9 +238,9 @@ static leat_status wrong_axis(const leat_executor *executor, size_t i, uint32_t 
   leat_text type = {0};
   const char *dim = port.dims[axis];
   leat_status status =
-      wrong_feed(executor, i, error, ": axis %u of %s: expected %s%s%lld, found %lld", axis,
-                 expected_type(executor, i, &type), dim ? dim : "", dim ? " = " : "",
-                 (long long)expected, (long long)found);
+      leat_executor_wrong_feed(executor, i, error, ": axis %u of %s: expected %s%s%lld, found %lld",
+                               axis, expected_type(executor, i, &type), dim ? dim : "",
+                               dim ? " = " : "", (long long)expected, (long long)found);
   leat_text_finish(&type);
   return status;
 }
@@ -262,9 +259,10 @@ static leat_status bind_axis(const leat_executor *executor, size_t i, uint32_t a
   const leat_image_dim *record = &view->dims[local];
   int64_t *dim = &dims[part->dims[local]];
   if (found < record->low || found > record->high)
-    return wrong_feed(executor, i, error, ": axis %u: expected %s in %lld … %lld, found %lld", axis,
-                      leat_view_text(view, record->name), (long long)record->low,
-                      (long long)record->high, (long long)found);
+    return leat_executor_wrong_feed(executor, i, error,
+                                    ": axis %u: expected %s in %lld … %lld, found %lld", axis,
+                                    leat_view_text(view, record->name), (long long)record->low,
+                                    (long long)record->high, (long long)found);
   if (*dim >= 0 && *dim != found) return wrong_axis(executor, i, axis, *dim, found, error);
   *dim = found;
   return LEAT_OK;
@@ -278,16 +276,17 @@ leat_status leat_executor_check_feed(const leat_executor *executor, size_t i,
   for (uint32_t axis = 0; axis < type->rank; axis++) {
     int64_t expected = frame->formulas[type->shape_first + axis];
     if (!frame->formula_known[type->shape_first + axis])
-      return wrong_feed(executor, i, error,
-                        ": the step computes the extent of axis %u, and only after its feeds are "
-                        "read: feed what it is computed from, where that extent is a plain `?`",
-                        axis);
+      return leat_executor_wrong_feed(
+          executor, i, error,
+          ": the step computes the extent of axis %u, and only after its feeds are "
+          "read: feed what it is computed from, where that extent is a plain `?`",
+          axis);
     if (tensor->shape[axis] != expected)
       return wrong_axis(executor, i, axis, expected, tensor->shape[axis], error);
   }
   if (tensor->dtype == LEAT_str &&
       !leat_strs_have_bytes(tensor->data, leat_shape_elements(tensor->rank, tensor->shape)))
-    return wrong_feed(executor, i, error, ": the data of a string is NULL");
+    return leat_executor_wrong_feed(executor, i, error, ": the data of a string is NULL");
   return LEAT_OK;
 }
 
@@ -299,7 +298,7 @@ leat_status leat_executor_bind(const leat_executor *executor, const leat_tensor 
     const leat_image_feed *feed = &view->feeds[executor->feeds[i].index];
     if (!tensor->data) {
       if (feed->has_fallback) continue;
-      return wrong_feed(executor, i, error, " is missing");
+      return leat_executor_wrong_feed(executor, i, error, " is missing");
     }
     if ((uint32_t)tensor->dtype != feed->type.dtype || (uint32_t)tensor->rank != feed->type.rank)
       return wrong_type(executor, i, tensor, error);

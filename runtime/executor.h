@@ -123,11 +123,12 @@ struct leat_executor {
   uint32_t dim_count;
   leat_port_place *feeds, *fetches, *sends; // sends: task-order message numbers
   uint32_t feed_count, fetch_count, send_count;
-  uint32_t most_tasks;  // of all parts together, in the largest tables
-  bool has_messages;    // some task sends or receives
-  bool has_remote;      // some of them from or to another rank
-  bool abandoned;       // some run is: memory that it refers to is never freed
-  pthread_mutex_t lock; // of the list below
+  struct leat_feed_range *ranges; // room for those of all feeds; NULL: none is donated
+  uint32_t most_tasks;            // of all parts together, in the largest tables
+  bool has_messages;              // some task sends or receives
+  bool has_remote;                // some of them from or to another rank
+  bool abandoned;                 // some run is: memory that it refers to is never freed
+  pthread_mutex_t lock;           // of the list below
   leat_run *idle;
 };
 
@@ -181,7 +182,10 @@ struct leat_run {
   leat_error error; // the first cause
 };
 
-// executor.c. Compares the whole shape of a feed with what the frame was resolved for.
+// executor.c. "feed `x` (file:line:column)" and what is wrong with it, as LEAT_INVALID.
+leat_status leat_executor_wrong_feed(const leat_executor *executor, size_t i, leat_error *error,
+                                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+// Compares the whole shape of a feed with what the frame was resolved for.
 LEAT_MUST_USE leat_status leat_executor_check_feed(const leat_executor *executor, size_t i,
                                                    const leat_tensor *tensor,
                                                    const leat_frame *frame, leat_error *error);
@@ -207,6 +211,11 @@ LEAT_MUST_USE leat_status leat_prepared_bind(leat_executor *executor, leat_bound
                                              leat_error *error);
 bool leat_prepared_lend(struct leat_walk *walk, uint32_t launch);
 void leat_prepared_take_back(struct leat_walk *walk, uint32_t launch);
+
+// donated.c. What runs may write to must be there once.
+void leat_executor_find_donated(leat_executor *executor);
+LEAT_MUST_USE leat_status leat_executor_check_donated(const leat_executor *executor,
+                                                      const leat_tensor *feeds, leat_error *error);
 
 // prepare.c. Resolves the frames for run->dims; with `checks`, what must hold of these holds.
 LEAT_MUST_USE leat_status leat_run_resolve(leat_run *run, bool checks, leat_error *error);

@@ -112,16 +112,18 @@ leat_status leat_frame_feed(leat_frame *frame, uint32_t feed, const leat_tensor 
   const leat_program *program = frame->program;
   const leat_image_feed *record = &program->view.feeds[feed];
   void *data = tensor->data;
+  bool copies = data && (uintptr_t)data % leat_dtype_alignment(tensor->dtype);
+  int64_t bytes = data && !copies ? 0 : leat_frame_type_bytes(frame, &record->type);
   if (!data) {
-    int64_t bytes = leat_frame_type_bytes(frame, &record->type);
     if (bytes >= 0)
       data = (void *)(uintptr_t)leat_program_data(program, record->fallback,
                                                   (leat_dtype)record->type.dtype, bytes);
     if (!data)
       return leat_fail(error, LEAT_INVALID, "damaged image: the default of feed `%s`",
                        leat_program_text(program, record->origin.name));
-  } else if ((uintptr_t)data % leat_dtype_alignment(tensor->dtype)) {
-    int64_t bytes = leat_tensor_bytes(tensor);
+    copies = record->donated; // nobody writes to the image
+  }
+  if (copies) {
     LEAT_TRY(leat_frame_reallocate(&frame->feed_copies[feed], (uint64_t)bytes, error));
     data = memcpy(frame->feed_copies[feed], data, (size_t)bytes);
   }

@@ -177,7 +177,7 @@ static leat_status check_storage(checker *c) {
   for (uint32_t i = 0; i < image->variables.count; i++) LEAT_TRY(check_variable(c, i));
   for (uint32_t i = 0; i < image->feeds.count; i++) {
     const leat_image_feed *feed = &c->view.feeds[i];
-    if (!origin_ok(c, feed->origin) || !type_ok(c, &feed->type) ||
+    if (!origin_ok(c, feed->origin) || !type_ok(c, &feed->type) || feed->donated > 1 ||
         (feed->has_fallback && !data_ok(c, feed->fallback, &feed->type)))
       return DAMAGED(c, "feed %u", i);
   }

@@ -28,7 +28,8 @@ typedef struct program {
   const char *name; // of the program, with the entry where there are several
   int entry;        // -1: none is named, though there are several
   leat_tensor *feeds, *fetches;
-  leat_feed *given; // whose tensors the feeds are
+  leat_feed *given; // whose tensors the feeds are, but for …
+  void **donated;   // … what each run may overwrite: a copy; NULL: it may not
   leat_arena *arena;
   const char **outputs;                 // of the fetches: a path, or NULL: print
   const leat_executable_saving *saving; // NULL: there are no variables
@@ -139,7 +140,19 @@ static leat_status take_feed(program *p, const char *text) {
   LEAT_TRY(leat_feed_read(p->arena, value, &port, &p->given[i], &p->error));
   p->usage = true;
   p->feeds[i] = p->given[i].tensor;
+  if (!leat_model_feed_is_donated(m, p->entry, i)) return LEAT_OK;
+  p->donated[i] = leat_arena_alloc(p->arena, (size_t)leat_tensor_bytes(&p->feeds[i]) + 1);
+  p->feeds[i].data = p->donated[i];
   return LEAT_OK;
+}
+
+// Each run has what was fed.
+static leat_status run_model(program *p) {
+  for (int i = 0; i < leat_model_feed_count(p->model, p->entry); i++) {
+    const leat_tensor *given = &p->given[i].tensor;
+    if (p->donated[i]) memcpy(p->donated[i], given->data, (size_t)leat_tensor_bytes(given));
+  }
+  return leat_model_run(p->model, p->entry, p->feeds, p->fetches);
 }
 
 static leat_status take_output(program *p, const char *text) {
@@ -157,7 +170,7 @@ static leat_status take_output(program *p, const char *text) {
 static leat_status run_again(void *context) {
   program *p = context;
   p->silent = true;
-  leat_status status = leat_model_run(p->model, p->entry, p->feeds, p->fetches);
+  leat_status status = run_model(p);
   p->silent = false;
   return status;
 }
@@ -190,7 +203,7 @@ static bool stops(const program *p) {
 }
 
 static leat_status run_step(program *p, bool last) {
-  LEAT_TRY(leat_model_run(p->model, p->entry, p->feeds, p->fetches));
+  LEAT_TRY(run_model(p));
   if (p->saving) p->saving->note_step(&p->state, last);
   return LEAT_OK;
 }
@@ -332,9 +345,10 @@ static leat_status prepare(program *p) {
   p->arena = leat_arena_try_create();
   p->feeds = calloc(feeds, sizeof *p->feeds);
   p->given = calloc(feeds, sizeof *p->given);
+  p->donated = calloc(feeds, sizeof *p->donated);
   p->fetches = calloc(fetches, sizeof *p->fetches);
   p->outputs = calloc(fetches, sizeof *p->outputs);
-  if (p->arena && p->feeds && p->given && p->fetches && p->outputs) return LEAT_OK;
+  if (p->arena && p->feeds && p->given && p->donated && p->fetches && p->outputs) return LEAT_OK;
   return leat_fail(&p->error, LEAT_MEMORY, "out of memory");
 }
 
@@ -344,6 +358,7 @@ static void finish_program(program *p) {
     leat_feed_close(&p->given[i]);
   free(p->feeds);
   free(p->given);
+  free(p->donated);
   free(p->fetches);
   free(p->outputs);
   leat_model_destroy(p->model);

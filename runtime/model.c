@@ -248,6 +248,11 @@ bool leat_model_feed_has_fallback(const leat_model *model, int entry, int i) {
   return port && port->has_fallback;
 }
 
+bool leat_model_feed_is_donated(const leat_model *model, int entry, int i) {
+  const leat_port_info *port = feed(model, entry, i);
+  return port && port->donated;
+}
+
 // -- Running -------------------------------------------------------------------------------------
 
 leat_status leat_read_model_files(leat_model *model, leat_model_entry *entry) {

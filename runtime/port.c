@@ -23,6 +23,7 @@ void leat_view_feed(const leat_view *view, size_t i, leat_port_info *out) {
   const leat_image_feed *feed = &view->feeds[i];
   describe(view, feed->origin.name, &feed->type, out);
   out->has_fallback = feed->has_fallback;
+  out->donated = feed->donated;
 }
 
 void leat_view_fetch(const leat_view *view, size_t i, leat_port_info *out) {

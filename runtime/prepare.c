@@ -55,6 +55,7 @@ leat_status leat_run_prepare(leat_run *run, const leat_run_request *request, lea
   for (uint32_t d = 0; d < executor->dim_count; d++)
     run->dims[d] = request->dims ? request->dims[d] : -1;
   LEAT_TRY(leat_executor_bind(executor, request->feeds, run->dims, error));
+  if (executor->ranges) LEAT_TRY(leat_executor_check_donated(executor, request->feeds, error));
   LEAT_TRY(leat_run_resolve(run, true, error));
   for (uint32_t i = 0; i < executor->feed_count; i++) {
     leat_frame *frame = &run->frames[executor->feeds[i].part];

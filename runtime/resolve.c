@@ -334,7 +334,12 @@ static leat_status resolve_fetch(leat_frame *frame, uint32_t number, leat_error 
                           .data = frame->buffers[index].data};
   memcpy(tensor->shape, frame->formulas + buffer->type.shape_first,
          buffer->type.rank * sizeof(int64_t));
-  if (buffer->kind != LEAT_BUFFER_FEED && buffer->kind != LEAT_BUFFER_VARIABLE) return LEAT_OK;
+  bool feed = buffer->kind == LEAT_BUFFER_FEED;
+  if (feed && view->feeds[buffer->where].donated) { // where it is, each run says
+    tensor->data = frame->feeds;
+    return LEAT_OK;
+  }
+  if (!feed && buffer->kind != LEAT_BUFFER_VARIABLE) return LEAT_OK;
   LEAT_TRY(leat_frame_reallocate(&frame->fetch_copies[number],
                                  (uint64_t)frame->buffers[index].bytes, error));
   tensor->data = frame->fetch_copies[number];

@@ -172,6 +172,7 @@ typedef struct leat_port_info {
   int64_t shape[LEAT_MAX_RANK];    // constant dims; -1: known at run time
   const char *dims[LEAT_MAX_RANK]; // of a -1 that is just one named dim its name, else NULL
   bool has_fallback;               // a feed that may be left out
+  bool donated;                    // a feed that the step may write to
 } leat_port_info;
 
 void leat_port_print(const leat_port_info *port, leat_text *out); // "f32[B, 10]"

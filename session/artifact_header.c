@@ -70,9 +70,10 @@ static bool is_pair(const field *f) {
   return leat_dtype_kind_of(f->port.dtype) == LEAT_KIND_COMPLEX;
 }
 
-// A number is a field itself; what has a default is always a pointer, which may be NULL.
+// A number is a field itself; what has a default is always a pointer, which may be NULL, and so is
+// what a run may write to.
 static bool is_value(const field *f) {
-  return f->port.rank == 0 && !f->port.has_fallback;
+  return f->port.rank == 0 && !f->port.has_fallback && !f->port.donated;
 }
 
 // What of its elements a reader cannot see from their C type.
@@ -126,13 +127,15 @@ static void find_fields(header *h, const leat_view *view, fields *feeds, fields 
 }
 
 static void add_field(header *h, const field *f) {
-  const char *star = is_value(f) ? "" : "*", *read_only = is_value(f) ? "" : "const ";
+  const char *star = is_value(f) ? "" : "*";
+  const char *read_only = is_value(f) || f->port.donated ? "" : "const ";
   leat_text type = {0};
   leat_port_print(&f->port, &type);
   add(h, "  %s%s %s%s%s; // ", read_only, c_type(f->port.dtype), star, f->name,
       is_value(f) && is_pair(f) ? "[2]" : "");
   if (strcmp(f->name, f->port.name) != 0) add(h, "`%s`, ", f->port.name);
-  add(h, "%s%s%s\n", type.data, remark(f), f->port.has_fallback ? "; NULL: its default" : "");
+  add(h, "%s%s%s%s\n", type.data, remark(f), f->port.has_fallback ? "; NULL: its default" : "",
+      f->port.donated ? "; donated: results may be made in it" : "");
   leat_text_finish(&type);
 }
 

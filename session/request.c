@@ -71,19 +71,25 @@ static const char *suggest(const resolver *r, const char *name, bool inside) {
   return leat_frontend_suggest(r->session->frontend, entry, name, inside);
 }
 
-// "there is no edge `z`; there are x, y": of what an entry is fed there are few.
+// "; there are x, y": of what an entry is fed there are few.
+static const char *list_of_feeds(const resolver *r) {
+  const char *list = "";
+  for (uint32_t i = 0; i < r->out->feeds.count; i++)
+    list = leat_arena_printf(r->arena, "%s%s%s", list, i ? ", " : "; there are ",
+                             r->out->feeds.items[i].name);
+  return list;
+}
+
 static leat_status unknown_feed(const resolver *r, const char *name) {
   uint32_t count = r->out->feeds.count;
-  const char **names = leat_new_array(r->arena, const char *, count), *list = "";
-  for (uint32_t i = 0; i < count; i++) {
-    names[i] = r->out->feeds.items[i].name;
-    list = leat_arena_printf(r->arena, "%s%s%s", list, i ? ", " : "; there are ", names[i]);
-  }
+  const char **names = leat_new_array(r->arena, const char *, count);
+  for (uint32_t i = 0; i < count; i++) names[i] = r->out->feeds.items[i].name;
   if (leat_graph_find_state(r->graph, name)) return is_variable(r, name, "fed");
   const char *nearest = leat_nearest(name, names, count);
   if (!nearest) nearest = suggest(r, name, false);
   if (nearest) return unknown(r, "edge", name, nearest);
-  return leat_fail(&r->session->error, LEAT_NOT_FOUND, "there is no edge `%s`%s", name, list);
+  return leat_fail(&r->session->error, LEAT_NOT_FOUND, "there is no edge `%s`%s", name,
+                   list_of_feeds(r));
 }
 
 static leat_port make_port(const resolver *r, const char *name, const leat_type *type,
@@ -245,6 +251,21 @@ static leat_status add_named_feed(resolver *r, const char *name) {
   return LEAT_OK;
 }
 
+static leat_status add_donated(resolver *r, const char *name) {
+  for (uint32_t i = 0; i < r->out->feeds.count; i++) {
+    leat_port *port = &r->out->feeds.items[i];
+    if (strcmp(port->name, name) != 0) continue;
+    if (port->dtype == LEAT_str)
+      return leat_fail(&r->session->error, LEAT_INVALID,
+                       "`%s` is %s: strings cannot be donated, only numbers", name, port->type);
+    if (!port->donated) leat_vec_push(r->arena, &r->out->step.donated, i);
+    port->donated = true;
+    return LEAT_OK;
+  }
+  return leat_fail(&r->session->error, LEAT_NOT_FOUND, "there is no feed `%s` to be donated%s",
+                   name, list_of_feeds(r));
+}
+
 // `NAME:all` is that of all iterations.
 static bool takes_all(const resolver *r, const char **name) {
   static const char suffix[] = ":all";
@@ -322,6 +343,7 @@ leat_status leat_request_resolve(leat_session *session, leat_arena *arena,
   for (int i = 0; i < spec->entry_count; i++) LEAT_TRY(add_entry(&r, spec->entries[i]));
   LEAT_TRY(set_within(&r, spec));
   for (int i = 0; i < spec->feed_count; i++) LEAT_TRY(add_named_feed(&r, spec->feeds[i]));
+  for (int i = 0; i < spec->donated_count; i++) LEAT_TRY(add_donated(&r, spec->donated[i]));
   for (int i = 0; i < spec->fetch_count; i++) LEAT_TRY(add_named_fetch(&r, spec->fetches[i]));
   for (int i = 0; i < spec->run_count; i++) LEAT_TRY(add_run(&r, spec->runs[i]));
   warn_of_broken(session);

@@ -265,7 +265,7 @@ static leat_status add_variant(leat_step *step, bool symbolic, bool *stopped) {
 // A step whose feeds bind no dims is compiled at once; else with the first feeds.
 static leat_status prepare(leat_step *step, const leat_step_spec *spec, bool *stopped) {
   leat_session *session = step->session;
-  LEAT_TRY(leat_reserved_check(spec->reserved, LEAT_RESERVED, &session->error));
+  LEAT_TRY(leat_reserved_check(spec->reserved, LEAT_RESERVED - 2, &session->error));
   if (!session->options.stop_after) LEAT_TRY(leat_session_check_cpu(session));
   LEAT_TRY(leat_request_resolve(session, step->arena, spec, &step->request));
   find_dims(step);
@@ -309,6 +309,8 @@ static const char *fault_of(const leat_step_spec *spec) { // NULL: none
   if (!are_names(spec->entries, spec->entry_count)) return "`entries` are not `entry_count` names";
   if (!are_names(spec->feeds, spec->feed_count)) return "`feeds` are not `feed_count` names";
   if (!are_names(spec->fetches, spec->fetch_count)) return "`fetches` are not `fetch_count` names";
+  if (!are_names(spec->donated, spec->donated_count))
+    return "`donated` are not `donated_count` names";
   return are_names(spec->runs, spec->run_count) ? NULL : "`runs` are not `run_count` names";
 }
 

@@ -7,7 +7,7 @@
 
 typedef struct build_options {
   session_options session;
-  tool_list entries, fetches, dims;
+  tool_list entries, fetches, donated, dims;
   const char *emit, *weights;
   leat_artifact_options artifact;
 } build_options;
@@ -57,6 +57,8 @@ static void fill_specs(const build_options *o, const leat_session *session, leat
   }
   specs[0].fetches = o->fetches.items;
   specs[0].fetch_count = (int)o->fetches.count;
+  specs[0].donated = o->donated.items;
+  specs[0].donated_count = (int)o->donated.count;
 }
 
 static int build(const tool_command *command, build_options *o, leat_session *session) {
@@ -78,6 +80,8 @@ static int run(const tool_command *command, int argc, char **argv) {
       {"entry", 'e', TOOL_LIST, &o.entries, "ENTRY",
        "build this entry (default: the only one), and others; A+B: as one"},
       {"fetch", 0, TOOL_LIST, &o.fetches, "NAME", "and make this a result too"},
+      {"donate", 0, TOOL_LIST, &o.donated, "FEED",
+       "each run may make results in the memory that holds this feed"},
       {"output", 'o', TOOL_TEXT, &a->output, "PATH",
        "executable; or .o, .a, .so, .c, each with a .h: C's names begin with its name"},
       {"emit", 0, TOOL_TEXT, &o.emit, kind_names + 1, "what to make (default: as the name says)"},
@@ -109,6 +113,8 @@ static int run(const tool_command *command, int argc, char **argv) {
   if (o.entries.count > 1 && o.fetches.count)
     return tool_usage_error(command, "--fetch goes with one --entry: of several, make what is "
                                      "fetched a result of its entry");
+  if (o.entries.count > 1 && o.donated.count)
+    return tool_usage_error(command, "--donate goes with one --entry");
   if (!a->output || !*a->output) return tool_usage_error(command, "-o PATH is missing");
   if (!choose_kind(&o, &a->kind))
     return tool_usage_error(command, "--emit %s: there are %s", o.emit, kind_names + 1);

@@ -9,7 +9,7 @@
 
 typedef struct inspect_options {
   session_options session;
-  tool_list entries, fetches, dims;
+  tool_list entries, fetches, donated, dims;
   leat_inspect_options asked;
 } inspect_options;
 
@@ -21,7 +21,9 @@ static int inspect(inspect_options *o, leat_session *session) {
   leat_step_spec spec = {.entries = names.items,
                          .entry_count = (int)names.count,
                          .fetches = o->fetches.items,
-                         .fetch_count = (int)o->fetches.count};
+                         .fetch_count = (int)o->fetches.count,
+                         .donated = o->donated.items,
+                         .donated_count = (int)o->donated.count};
   char *text;
   int status = tool_report(session, leat_session_inspect(session, &spec, &o->asked, &text));
   if (!status && text) leat_show(stdout, "%s", text);
@@ -41,6 +43,8 @@ static int run(const tool_command *command, int argc, char **argv) {
       {"entry", 'e', TOOL_LIST, &o.entries, "ENTRY",
        "of this entry (default: the only one); A+B: of both in one step"},
       {"fetch", 0, TOOL_LIST, &o.fetches, "NAME", "and with this as a result"},
+      {"donate", 0, TOOL_LIST, &o.donated, "FEED",
+       "as if its memory were the step's, to make results in"},
       {"dim", 0, TOOL_LIST, &o.dims, "NAME=N", "with this value of a run-time dim: B=128"},
   };
   const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)},

@@ -33,7 +33,8 @@ static void declare_dims_of(evaluator *e, const leat_expr *type) {
 
 static ev add_feed(evaluator *e, leat_entry *entry, leat_param added, leat_type *type,
                    leat_span span) {
-  leat_attr attrs[] = {{.string = added.name}, {.i = entry->params.count}, {.type = type}};
+  leat_attr attrs[] = {
+      {.string = added.name}, {.i = entry->params.count}, {.type = type}, {.i = false}};
   leat_builder builder = ev_builder(e, span);
   builder.device = builder.colocate = NULL;
   bool bound = leat_map_get(&e->frame->scope->names, added.name); // which is told

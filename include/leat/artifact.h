@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 22 };
+enum { LEAT_IMAGE_VERSION = 23 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ typedef struct leat_image_arena {
 typedef enum leat_buffer_kind {
   LEAT_BUFFER_ARENA,     // at byte formulas[where] of arenas[arena]
   LEAT_BUFFER_VARIABLE,  // variable number `where`
-  LEAT_BUFFER_FEED,      // feed number `where`: the client's memory
+  LEAT_BUFFER_FEED,      // feed number `where`: the client's memory; several may be one feed
   LEAT_BUFFER_CONSTANT,  // at byte `where` of the range `data`
   LEAT_BUFFER_FILE,      // file tensor number `where`
   LEAT_BUFFER_RUN_COUNT, // i64: earlier runs of this entry by this client
@@ -357,7 +357,7 @@ typedef struct leat_image_variable {
 typedef struct leat_image_feed {
   leat_image_origin origin;
   uint32_t has_fallback; // 1: when not fed, the bytes at data[fallback]
-  uint32_t reserved;
+  uint32_t donated;      // 1: it may be written to, and what is fetched of it is not copied
   uint64_t fallback;
   leat_image_type type; // dims bind or check against it
 } leat_image_feed;

@@ -163,7 +163,11 @@ typedef struct leat_step_spec {
   int run_count;
   const char *within; // where `entries` is empty: the entry that short names are of, of which only
                       // what is fetched is computed; NULL: of the graph's only one
-  const void *reserved[LEAT_RESERVED];
+  // Feeds, by the names of the step's ports, whose memory is given to the step: it may make
+  // results, and values in between, in it. See leat_step_run.
+  const char *const *donated;
+  int donated_count;
+  const void *reserved[LEAT_RESERVED - 2];
 } leat_step_spec;
 
 // *out is NULL when all is well but `stop_after` ended the compilation.
@@ -185,6 +189,7 @@ typedef struct leat_port {
   int rank;
   const char *type;  // "f32[B, 10]"
   bool has_fallback; // a feed that may be left out: data NULL
+  bool donated;      // a feed that the step may write to
 } leat_port;
 
 int leat_step_feed_count(const leat_step *step);
@@ -194,6 +199,11 @@ const leat_port *leat_step_fetch(const leat_step *step, int i);
 
 // Runs once. feeds[i].data is read during the call; a feed with data NULL takes its default.
 // fetches[i] is filled in; its data belongs to the step and is valid until its next run or its end.
+// A donated feed lies in memory that the caller can write to and that no other feed overlaps
+// (LEAT_INVALID). A result may lie there afterwards, fetches[i].data == feeds[k].data: it is the
+// caller's then, as long as that memory is there, and may be donated to the next run. Where none
+// does, and where the run has failed, what is there means nothing. What comes unaligned is copied
+// first, and stays as it is.
 LEAT_MUST_USE leat_status leat_step_run(leat_step *step, const leat_tensor *feeds,
                                         leat_tensor *fetches);
 

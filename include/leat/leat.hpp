@@ -27,6 +27,7 @@ namespace leat {
 struct port {
   std::string name, type; // "f32[B, 10]"
   bool has_fallback;      // a feed that may be left out
+  bool donated = false;   // a feed that a run may write to
 };
 
 // A value for a feed: the next one's in order, or by name.
@@ -39,7 +40,8 @@ struct feed {
 };
 
 // What a run gave, by number or name. The elements are the step's, or the model's, until its next
-// run: copy() what is to stay, or take() all from a step.
+// run: copy() what is to stay, or take() all from a step. What was made in a donated feed is that
+// tensor's memory.
 class results {
 public:
   std::size_t size() const { return values_.size(); }
@@ -55,8 +57,8 @@ public:
 private:
   friend class step;
   friend class entry;
-  results(const std::vector<leat_tensor> &values, std::shared_ptr<const std::vector<port>> ports)
-      : values_(values.begin(), values.end()), ports_(std::move(ports)) {}
+  results(std::vector<tensor> values, std::shared_ptr<const std::vector<port>> ports)
+      : values_(std::move(values)), ports_(std::move(ports)) {}
   std::vector<tensor> values_;
   std::shared_ptr<const std::vector<port>> ports_; // and with them whose the elements are
 };
@@ -75,8 +77,22 @@ std::vector<leat_tensor> in_order(const std::vector<port> &ports, const Feeds &f
       throw error(LEAT_INVALID, one.name.empty() ? "there are more values than the " +
                                                        std::to_string(ports.size()) + " feeds"
                                                  : "there is no feed `" + one.name + "`");
+    if (ports[i].donated && one.value.read_only())
+      throw error(LEAT_INVALID,
+                  "feed `" + ports[i].name + "` is donated, and its elements are const");
     out[i] = one.value.raw();
   }
+  return out;
+}
+
+// Results that lie in a donated feed belong to whoever that does.
+template <class Feeds>
+std::vector<tensor> with_owners(const std::vector<leat_tensor> &results, const Feeds &feeds) {
+  std::vector<tensor> out(results.begin(), results.end());
+  for (tensor &result : out)
+    for (const feed &one : feeds)
+      if (one.value.raw().data && one.value.raw().data == result.raw().data)
+        result = one.value.with(result.raw());
   return out;
 }
 
@@ -164,6 +180,7 @@ struct session_options {
 struct step_spec {
   std::vector<std::string> entries, feeds, fetches, runs;
   std::string within;
+  std::vector<std::string> donated; // feeds that the step may write to, and make results in
 };
 
 class step {
@@ -207,7 +224,7 @@ private:
   step(std::shared_ptr<detail::session_state> state, leat_step *made)
       : held_(new held{std::move(state), made, {}, {}}) {
     auto port_of = [](const leat_port *raw) {
-      return port{raw->name, raw->type, raw->has_fallback};
+      return port{raw->name, raw->type, raw->has_fallback, raw->donated};
     };
     for (int i = 0; i < leat_step_feed_count(made); i++)
       held_->feeds.push_back(port_of(leat_step_feed(made, i)));
@@ -217,7 +234,7 @@ private:
   template <class Feeds> results run_with(const Feeds &given) {
     std::vector<leat_tensor> in = detail::in_order(feeds(), given), out(fetches().size());
     held_->state->check(leat_step_run(raw(), in.data(), out.data()));
-    return {out, {held_, &fetches()}};
+    return {detail::with_owners(out, given), {held_, &fetches()}};
   }
 
   std::shared_ptr<held> held_;
@@ -285,6 +302,7 @@ public:
   step prepare(const step_spec &wanted) {
     auto entries = detail::pointers(wanted.entries), feeds = detail::pointers(wanted.feeds);
     auto fetches = detail::pointers(wanted.fetches), runs = detail::pointers(wanted.runs);
+    auto donated = detail::pointers(wanted.donated);
     leat_step_spec spec{};
     spec.entries = entries.data();
     spec.entry_count = static_cast<int>(entries.size());
@@ -295,6 +313,8 @@ public:
     spec.runs = runs.data();
     spec.run_count = static_cast<int>(runs.size());
     spec.within = detail::or_null(wanted.within);
+    spec.donated = donated.data();
+    spec.donated_count = static_cast<int>(donated.size());
     leat_step *made = nullptr;
     check(leat_session_prepare(raw(), &spec, &made));
     return step(state_, made);
@@ -414,7 +434,8 @@ struct model_state {
     model_entry out{e, leat_model_entry_name(model, e), leat_model_entry_about(model, e), {}, {}};
     for (int i = 0; i < leat_model_feed_count(model, e); i++)
       out.feeds.push_back({leat_model_feed_name(model, e, i), leat_model_feed_type(model, e, i),
-                           leat_model_feed_has_fallback(model, e, i)});
+                           leat_model_feed_has_fallback(model, e, i),
+                           leat_model_feed_is_donated(model, e, i)});
     for (int i = 0; i < leat_model_fetch_count(model, e); i++)
       out.fetches.push_back(
           {leat_model_fetch_name(model, e, i), leat_model_fetch_type(model, e, i), false});
@@ -453,7 +474,7 @@ private:
   template <class Feeds> results run_with(const Feeds &given) {
     std::vector<leat_tensor> in = detail::in_order(feeds(), given), out(fetches().size());
     state_->check(leat_model_run(state_->model, said_->number, in.data(), out.data()));
-    return {out, {state_, &fetches()}};
+    return {detail::with_owners(out, given), {state_, &fetches()}};
   }
 
   std::shared_ptr<detail::model_state> state_;

@@ -77,6 +77,10 @@ const char *leat_model_fetch_type(const leat_model *model, int entry, int i);
 leat_dtype leat_model_feed_dtype(const leat_model *model, int entry, int i);
 int leat_model_feed_rank(const leat_model *model, int entry, int i);
 bool leat_model_feed_has_fallback(const leat_model *model, int entry, int i);
+// `leat build --donate`: the run may write to it, and no other feed lies in its memory. A result
+// may lie there then, fetches[k].data == feeds[i].data: it is the caller's as that memory is. Where
+// none does, what is there means nothing.
+bool leat_model_feed_is_donated(const leat_model *model, int entry, int i);
 
 // feeds[i].data NULL takes the feed's default. fetches[i].data belongs to the model and is valid
 // until its next run.

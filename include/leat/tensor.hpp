@@ -138,7 +138,9 @@ public:
   // The caller's memory: it is read, or written to, where it lies.
   template <class T> static tensor view(T *data, const leat::shape &extents) {
     using plain = std::remove_const_t<T>;
-    return tensor(describe(dtype_of<T>::value, extents, const_cast<plain *>(data)));
+    tensor made(describe(dtype_of<T>::value, extents, const_cast<plain *>(data)));
+    made.read_only_ = std::is_const_v<T>;
+    return made;
   }
   // Takes over what C's malloc gave.
   static tensor take(const leat_tensor &raw) {
@@ -155,6 +157,13 @@ public:
   }
   const leat_tensor &raw() const { return raw_; }
   bool owns() const { return owner_ != nullptr; }
+  bool read_only() const { return read_only_; } // a view of what is const
+  // Another that lies in the elements of this one, and shares them.
+  tensor with(const leat_tensor &raw) const {
+    tensor made(raw);
+    made.owner_ = owner_;
+    return made;
+  }
 
   // The elements, which must be T's. Not of a tensor that ends here, for they may end with it.
   template <class T> span<T> data() const && = delete;
@@ -257,6 +266,7 @@ private:
 
   leat_tensor raw_{};
   std::shared_ptr<void> owner_;
+  bool read_only_ = false;
 };
 
 } // namespace leat

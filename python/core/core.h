@@ -92,6 +92,7 @@ typedef struct core_step {
   core_session *session;
   core_deferred *end; // made beforehand, as its end cannot fail
   bool brief;         // its last run was over soon
+  bool donated;       // some feed is
 } core_step;
 
 extern PyTypeObject *core_step_type;
@@ -112,7 +113,8 @@ bool core_tensor_register(PyObject *module);
 PyObject *core_tensor_give(const leat_tensor *tensor);
 // Of one that lies in the holder's memory.
 PyObject *core_tensor_view(const leat_tensor *tensor, core_holder *holder, bool read_only);
-core_holder *core_holder_create(core_step *step, leat_results *results); // takes them over
+PyObject *core_tensor_within(const leat_tensor *tensor, PyObject *array); // in an array's memory
+core_holder *core_holder_create(core_step *step, leat_results *results);  // takes them over
 void core_holder_release(core_holder *holder);
 
 // -- Python's arrays as tensors (core_feed.c) -----------------------------------------------------
@@ -123,7 +125,8 @@ typedef struct core_feed {
   void *strings;
 } core_feed;
 
-// What `value` says, of the dtype (a name) if it says none itself. False: an exception is set.
+// What `value` says, of the dtype (a name) if it says none itself; of a donated feed it is an array
+// that can be written to. False: an exception is set.
 bool core_feed_read(core_feed *feed, PyObject *value, const leat_port *port);
 void core_feed_finish(core_feed *feed);
 

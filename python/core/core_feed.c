@@ -147,8 +147,29 @@ static bool read_converted(core_feed *feed, PyObject *value, const leat_port *po
   return both != NULL;
 }
 
+// Nothing that would become another array first: whose memory would be given away?
+static bool read_donated(core_feed *feed, PyObject *value, const leat_port *port) {
+  outcome read = read_array(feed, value, port->dtype);
+  if (read == FAILED) return false;
+  const array_interface *array = read == READ ? PyCapsule_GetPointer(feed->keep, NULL) : NULL;
+  if (!array)
+    PyErr_Format(PyExc_TypeError,
+                 "feed `%s` is donated: it must be an array of %s that lies row by row, as "
+                 "numpy.ascontiguousarray gives one",
+                 port->name, leat_dtype_name(port->dtype));
+  else if (!(array->flags & ARRAY_WRITEABLE))
+    PyErr_Format(PyExc_ValueError, "feed `%s` is donated, and the array is read-only: copy it",
+                 port->name);
+  return !PyErr_Occurred();
+}
+
 bool core_feed_read(core_feed *feed, PyObject *value, const leat_port *port) {
   *feed = (core_feed){.tensor = {.dtype = port->dtype}};
+  if (port->donated) {
+    bool ok = read_donated(feed, value, port);
+    if (!ok) core_feed_finish(feed);
+    return ok;
+  }
   outcome read = port->dtype == LEAT_str ? OTHER : read_array(feed, value, port->dtype);
   if (read == OTHER && port->dtype != LEAT_str && !feed->keep) read = read_shared(feed, value);
   bool ok = read == READ || (read == OTHER && read_converted(feed, value, port));

@@ -433,17 +433,21 @@ static PyObject *prepare_step(core_session *self, const leat_step_spec *spec) {
 }
 
 static PyObject *prepare(PyObject *object, PyObject *args) {
-  PyObject *given[4], *keep[4] = {0}, *out = NULL;
+  enum { LISTS = 5 };
+  PyObject *given[LISTS], *keep[LISTS] = {0}, *out = NULL;
   leat_step_spec spec = {0};
-  if (!PyArg_ParseTuple(args, "OOOOz:prepare", &given[0], &given[1], &given[2], &given[3],
-                        &spec.within))
+  if (!PyArg_ParseTuple(args, "OOOOzO:prepare", &given[0], &given[1], &given[2], &given[3],
+                        &spec.within, &given[4]))
     return NULL;
-  const char *const **lists[] = {&spec.entries, &spec.feeds, &spec.fetches, &spec.runs};
-  int *counts[] = {&spec.entry_count, &spec.feed_count, &spec.fetch_count, &spec.run_count};
+  const char *const **lists[] = {&spec.entries, &spec.feeds, &spec.fetches, &spec.runs,
+                                 &spec.donated};
+  int *counts[] = {&spec.entry_count, &spec.feed_count, &spec.fetch_count, &spec.run_count,
+                   &spec.donated_count};
   bool ok = true;
-  for (int i = 0; ok && i < 4; i++) ok = (*lists[i] = core_texts(given[i], &keep[i], counts[i]));
+  for (int i = 0; ok && i < LISTS; i++)
+    ok = (*lists[i] = core_texts(given[i], &keep[i], counts[i]));
   if (ok) out = prepare_step((core_session *)object, &spec);
-  for (int i = 0; i < 4; i++) Py_XDECREF(keep[i]);
+  for (int i = 0; i < LISTS; i++) Py_XDECREF(keep[i]);
   return out;
 }
 
@@ -454,7 +458,8 @@ static PyMethodDef methods[] = {
     {"stop", stop, METH_NOARGS, "ends the call that another thread is in"},
     {"extend", extend, METH_VARARGS, "extend(text, name)"},
     {"extend_file", extend_file, METH_O, "extend_file(path)"},
-    {"prepare", prepare, METH_VARARGS, "prepare(entries, feeds, fetches, runs, within) -> Step"},
+    {"prepare", prepare, METH_VARARGS,
+     "prepare(entries, feeds, fetches, runs, within, donated) -> Step"},
     {"print", print, METH_NOARGS, "the whole graph as canonical text"},
     {"trace", trace, METH_NOARGS, "what ran when, as Chrome trace JSON"},
     {"traffic", traffic, METH_NOARGS, "what every process has sent"},

@@ -1,10 +1,11 @@
 // leat._core.Step: a step that is prepared. Its results stay where it has computed them, where they
 // are a good part of the memory that the step computes in: that is taken over then and kept as long
 // as one of the arrays is, and the next run computes in other memory. What is small is copied, so
-// that a list of losses keeps no list of arenas.
+// that a list of losses keeps no list of arenas. What was made in a donated array is that array.
 #include "python/core/core.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { SMALL = 4096, MOST_OF_MEMORY = 8 }; // bytes; the memory, at most, over a result in it
@@ -22,6 +23,8 @@ PyObject *core_step_create(core_session *session, leat_step *step) {
   self->step = end->step = step;
   self->session = session;
   self->end = end;
+  for (int i = 0; i < leat_step_feed_count(step); i++)
+    self->donated |= leat_step_feed(step, i)->donated;
   Py_INCREF(session);
   return (PyObject *)self;
 }
@@ -45,6 +48,13 @@ static void dealloc(PyObject *object) {
 
 // -- Running --------------------------------------------------------------------------------------
 
+typedef struct run_memory {
+  core_feed *feeds;
+  leat_tensor *tensors, *results;
+  bool *views;
+  int feed_count, result_count;
+} run_memory;
+
 static bool is_view(core_step *self, const leat_tensor *result, int i, uint64_t memory) {
   int64_t bytes = leat_tensor_bytes(result);
   if (result->dtype == LEAT_str || bytes < SMALL) return false;
@@ -62,23 +72,62 @@ static bool overlaps(const leat_tensor *results, const bool *views, int i) {
   return false;
 }
 
-// *taken: whether some are views.
-static void choose_views(core_step *self, const leat_tensor *results, bool *views, int count,
-                         bool *taken) {
+// The feed in whose memory the result lies, or -1.
+static int donated_feed(const core_step *self, const run_memory *m, int result) {
+  for (int i = 0; self->donated && i < m->feed_count; i++)
+    if (leat_step_feed(self->step, i)->donated && m->tensors[i].data &&
+        m->tensors[i].data == m->results[result].data)
+      return i;
+  return -1;
+}
+
+// *taken: whether some are views of the step's memory.
+static void choose_views(core_step *self, const run_memory *m, bool *taken) {
   uint64_t memory = leat_step_memory(self->step);
   *taken = false;
-  for (int i = 0; i < count; i++) {
-    views[i] = is_view(self, &results[i], i, memory) && !overlaps(results, views, i);
-    *taken |= views[i];
+  for (int i = 0; i < m->result_count; i++) {
+    bool donated = donated_feed(self, m, i) >= 0;
+    bool view = donated || is_view(self, &m->results[i], i, memory);
+    m->views[i] = view && !overlaps(m->results, m->views, i);
+    *taken |= m->views[i] && !donated;
+  }
+}
+
+static bool is_all_of(const leat_tensor *result, const leat_tensor *feed) {
+  bool same = result->rank == feed->rank;
+  for (int i = 0; same && i < result->rank; i++) same = result->shape[i] == feed->shape[i];
+  return same;
+}
+
+// A result that lies in a donated array: the array itself, or another over its memory.
+static PyObject *give_back(const run_memory *m, PyObject *given, int feed, int result) {
+  PyObject *array = PyTuple_GetItem(given, feed);
+  if (is_all_of(&m->results[result], &m->tensors[feed])) return core_ref(array);
+  return core_tensor_within(&m->results[result], array);
+}
+
+// What was donated is nobody's to read any more: all its bits are set, which is NaN and -1. Who has
+// a result there keeps it.
+static void spoil_donated(const core_step *self, const run_memory *m) {
+  for (int i = 0; self->donated && i < m->feed_count; i++) {
+    bool spoils = leat_step_feed(self->step, i)->donated && m->tensors[i].data;
+    for (int k = 0; k < m->result_count; k++)
+      spoils = spoils && !(m->views[k] && donated_feed(self, m, k) == i);
+    if (!spoils) continue;
+    int byte = m->tensors[i].dtype == LEAT_bool ? 0 : 0xff;
+    memset(m->tensors[i].data, byte, (size_t)leat_tensor_bytes(&m->tensors[i]));
   }
 }
 
 // A tuple of what people get.
-static PyObject *give(core_step *self, const leat_tensor *results, bool *views, int count) {
+static PyObject *give(core_step *self, const run_memory *m, PyObject *given) {
   core_holder *holder = NULL;
   leat_results *held;
   bool taken;
-  choose_views(self, results, views, count, &taken);
+  const leat_tensor *results = m->results;
+  const bool *views = m->views;
+  int count = m->result_count;
+  choose_views(self, m, &taken);
   if (taken && leat_step_take(self->step, &held) == LEAT_OK) {
     holder = core_holder_create(self, held);
     if (!holder) return NULL;
@@ -86,19 +135,16 @@ static PyObject *give(core_step *self, const leat_tensor *results, bool *views, 
   PyObject *out = PyTuple_New(count);
   for (int i = 0; out && i < count; i++) {
     bool constant = views[i] && leat_step_is_constant(self->step, i);
-    PyObject *item = core_tensor_view(&results[i], views[i] ? holder : NULL, constant);
+    int donated = views[i] ? donated_feed(self, m, i) : -1;
+    PyObject *item = donated >= 0
+                         ? give_back(m, given, donated, i)
+                         : core_tensor_view(&results[i], views[i] ? holder : NULL, constant);
     if (!item || PyTuple_SetItem(out, i, item)) Py_CLEAR(out);
   }
   if (holder) core_holder_release(holder);
+  spoil_donated(self, m);
   return out;
 }
-
-typedef struct run_memory {
-  core_feed *feeds;
-  leat_tensor *tensors, *results;
-  bool *views;
-  int feed_count, result_count;
-} run_memory;
 
 static void finish(run_memory *m) {
   for (int i = 0; i < m->feed_count; i++) core_feed_finish(&m->feeds[i]);
@@ -158,7 +204,8 @@ static bool call_over(core_session *session) {
   return !PyErr_Occurred() && PyErr_NoMemory() != NULL;
 }
 
-static PyObject *run_with(core_step *self, run_memory *m, long long times, const double *deadline) {
+static PyObject *run_with(core_step *self, run_memory *m, PyObject *given, long long times,
+                          const double *deadline) {
   core_call call;
   if (!core_begin_brief(&call, self->session, self->brief)) return NULL;
   int64_t begin = nanoseconds();
@@ -166,7 +213,7 @@ static PyObject *run_with(core_step *self, run_memory *m, long long times, const
   self->brief = nanoseconds() - begin < BRIEF;
   bool ok = core_ended(&call, status);
   if (deadline && !call_over(self->session)) ok = false;
-  return core_finish(&call, ok ? give(self, m->results, m->views, m->result_count) : NULL);
+  return core_finish(&call, ok ? give(self, m, given) : NULL);
 }
 
 // run((feed or None…), times, deadline or None)
@@ -184,7 +231,12 @@ static PyObject *run(PyObject *object, PyObject *args) {
     PyErr_SetString(PyExc_ValueError, "a step runs once at least");
     return NULL;
   }
-  if (allocate(&m, self) && read_feeds(&m, self, feeds)) out = run_with(self, &m, times, deadline);
+  if (times > 1 && self->donated) {
+    PyErr_SetString(PyExc_ValueError, "a donated array is there for one run, not for several");
+    return NULL;
+  }
+  if (allocate(&m, self) && read_feeds(&m, self, feeds))
+    out = run_with(self, &m, feeds, times, deadline);
   finish(&m);
   return out;
 }
@@ -212,6 +264,19 @@ static PyObject *get_feeds(PyObject *object, void *none) {
   return ports(self, leat_step_feed_count(self->step), leat_step_feed);
 }
 
+static PyObject *get_donated(PyObject *object, void *none) {
+  const core_step *self = (core_step *)object;
+  PyObject *list = PyList_New(0);
+  (void)none;
+  for (int i = 0; list && i < leat_step_feed_count(self->step); i++) {
+    const leat_port *port = leat_step_feed(self->step, i);
+    PyObject *name = port->donated ? core_string(port->name) : NULL;
+    if (port->donated && (!name || PyList_Append(list, name))) Py_CLEAR(list);
+    Py_XDECREF(name);
+  }
+  return list;
+}
+
 static PyObject *get_fetches(PyObject *object, void *none) {
   const core_step *self = (core_step *)object;
   (void)none;
@@ -223,6 +288,7 @@ static PyObject *get_fetches(PyObject *object, void *none) {
 static PyGetSetDef members[] = {
     {"feeds", get_feeds, NULL, "[(name, dtype, rank, type, has_default)…]", NULL},
     {"fetches", get_fetches, NULL, "[(name, dtype, rank, type, False)…]", NULL},
+    {"donated", get_donated, NULL, "names of the feeds that it may write to", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -8,7 +8,8 @@
 
 typedef struct core_tensor {
   PyObject_HEAD leat_tensor tensor;
-  core_holder *holder; // NULL: the data is malloc'ed
+  core_holder *holder; // NULL: the data is malloc'ed, or …
+  PyObject *array;     // … this array's, which was donated; NULL: none's
   bool read_only;
   int64_t strides[LEAT_MAX_RANK]; // bytes
 } core_tensor;
@@ -111,11 +112,20 @@ PyObject *core_tensor_view(const leat_tensor *tensor, core_holder *holder, bool 
   return wrapped(self);
 }
 
+PyObject *core_tensor_within(const leat_tensor *tensor, PyObject *array) {
+  core_tensor *self = create(tensor);
+  if (!self) return NULL;
+  self->array = core_ref(array);
+  return wrapped(self);
+}
+
 static void dealloc(PyObject *object) {
   core_tensor *self = (core_tensor *)object;
   PyTypeObject *type = Py_TYPE(object);
   if (self->holder)
     core_holder_release(self->holder);
+  else if (self->array)
+    Py_DECREF(self->array);
   else
     free(self->tensor.data);
   PyObject_Free(object);

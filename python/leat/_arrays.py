@@ -4,6 +4,7 @@ from __future__ import annotations
 import array
 import math
 import struct
+import sys
 from typing import Any, Dict, List, Sequence, Tuple
 
 from . import _core
@@ -216,6 +217,22 @@ def convert(value: Any, name: str, dtype: str, type_text: str) -> Any:
     if numpy and isinstance(value, (list, tuple)) and any(isinstance(item, numpy.ndarray) for item in value):
         return row_by_row(numpy.asarray(value), name, type_text)
     return numbers(value, name, dtype, type_text)
+
+
+# -- Given away --------------------------------------------------------------------------------------------------------
+
+def check_ownership(array: Any, name: str) -> None:
+    """A view may be donated where nobody else has the memory that it is a view of, as of `arange(6).reshape(2, 3)`."""
+    while isinstance(array, numpy.ndarray if numpy else ()):
+        base = array.base
+        if isinstance(base, tuple):  # of a result: the tensor, and how NumPy was told of it
+            base = base[0]
+        others = sys.getrefcount(base) - (4 if isinstance(base, _core.Tensor) else 3)
+        if base is None:
+            return
+        if others > 0 or not isinstance(base, (_core.Tensor, numpy.ndarray)):
+            raise ValueError(f'feed `{name}` is donated, and the array is a view of what somebody else has: copy it')
+        array = base
 
 
 # -- Out ---------------------------------------------------------------------------------------------------------------

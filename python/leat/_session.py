@@ -8,11 +8,11 @@ import inspect
 import os
 import re
 import warnings
-from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, MutableMapping, NamedTuple, Optional,
-                    Sequence, Tuple, Union)
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, MutableMapping, NamedTuple,
+                    Optional, Sequence, Tuple, Union)
 
 from . import _core, _show
-from ._arrays import DTYPES, dtype_name
+from ._arrays import DTYPES, check_ownership, dtype_name
 from ._errors import Error, Warning, level_outside
 from ._options import DEFAULTS, Options, checked, help_text, with_options
 from ._text import PLAIN, argument_text, split
@@ -72,6 +72,11 @@ class Step:
 
     inputs    a `Port` for each array that it takes
     outputs   a `Port` for each that it gives
+    donated   the names of the inputs whose arrays are its own to write to
+
+    A donated array is given away: a result may be made in its memory, and is that very array then (or, of another
+    shape, one over its memory). One that no result lies in has all its bits set after the run, which is NaN, -1 or,
+    of bools, False: its values are gone.
     """
 
     def __init__(self, core: '_core.Step', name: str = 'step', doc: Optional[str] = None) -> None:
@@ -80,6 +85,7 @@ class Step:
         self.outputs = tuple(Port(*port) for port in core.fetches)
         self.__name__ = name
         self.__doc__ = doc or type(self).__doc__
+        self.donated = frozenset(core.donated)
         self._places = {port.name: i for i, port in enumerate(self.inputs)}
         self._names = tuple(port.name for port in self.outputs)
         self._run = core.run
@@ -100,6 +106,8 @@ class Step:
         return self._wrapped(self._run_with(feeds, 1 if steps is None else steps, deadline))
 
     def _run_with(self, feeds: tuple, count: int, deadline: Optional[float] = None) -> tuple:
+        for name in self.donated:
+            check_ownership(feeds[self._places[name]], name)
         try:
             return self._run(feeds, count, deadline)
         except Error as error:
@@ -297,14 +305,15 @@ OPTIONS
         return tuple(name for name, _ in self._core.entries())
 
     def compile(self, *entries: str, feeds: Sequence[str] = (), fetches: Sequence[str] = (), runs: Sequence[str] = (),
-                within: Optional[str] = None) -> Step:
+                within: Optional[str] = None, donate: Sequence[str] = ()) -> Step:
         """A step of several entries and other names: what `leat run --entry … --feed … --fetch … --run …` would run.
 
         Its inputs are the parameters of the entries, then `feeds`; its outputs their results, then `fetches`. Without
         an entry, short names are those of the entry `within`. It is compiled now, or where extents are open (`N`) by
-        the first call for each extent.
+        the first call for each extent. The arrays of the inputs in `donate` are the step's to write to (see `Step`).
         """
-        core = self._core.prepare(entries, list(feeds), list(fetches), list(runs), within)
+        donated = [donate] if isinstance(donate, str) else list(donate)
+        core = self._core.prepare(entries, list(feeds), list(fetches), list(runs), within, donated)
         if core is None:
             raise ValueError('`stop_after` ended the compilation')
         doc = self.describe(entries[0]) if len(entries) == 1 else None
@@ -336,13 +345,17 @@ OPTIONS
         return f'there is no {what} `{name}`; {there}'
 
     def run(self, fetches: Union[str, Sequence[str]], feeds: Optional[Mapping[str, Any]] = None,
-            within: Optional[str] = None) -> Any:
-        """Fetches values by name, for which nothing but their ancestors is computed: `run('net/h', {'x': x}, 'f')`."""
+            within: Optional[str] = None, donate: Iterable[str] = ()) -> Any:
+        """Fetches values by name, for which nothing but their ancestors is computed: `run('net/h', {'x': x}, 'f')`.
+
+        Of the feeds in `donate` the arrays are given away, and results may be made in them (see `Step`).
+        """
         names = [fetches] if isinstance(fetches, str) else list(fetches)
         given = dict(feeds or {})
-        key = (tuple(names), tuple(given), within)
+        donated = sorted({donate} if isinstance(donate, str) else set(donate))
+        key = (tuple(names), tuple(given), within, tuple(donated))
         if key not in self._steps:
-            self._steps[key] = self.compile(feeds=list(given), fetches=names, within=within)
+            self._steps[key] = self.compile(feeds=list(given), fetches=names, within=within, donate=donated)
         return self._steps[key](**given)
 
     # -- Functions with arrays -----------------------------------------------------------------------------------------
@@ -380,7 +393,7 @@ OPTIONS
         shown = self._core.shown()
         if not shown:
             return self._core.shown_text()
-        return Step(self._core.prepare([], feeds, shown, [], None), function)
+        return Step(self._core.prepare([], feeds, shown, [], None, []), function)
 
     def _with_declared_dims(self, function: str, types: List[str], written: List[Optional[str]],
                             named: List[str]) -> List[str]:

@@ -1,6 +1,6 @@
 // Same bits, however a program is run: with 1, 2 and 3 threads, over one device and two,
-// specialised and symbolic, in the least memory, in process and as a built executable. (At equal
-// --cpu: other levels may differ.)
+// specialised and symbolic, in the least memory, in the memory of its feeds, in process and as a
+// built executable. (At equal --cpu: other levels may differ.)
 //
 // The programs are random ones of tests/sweep/, training steps of small networks with random sizes,
 // and the example digits for 50 steps.
@@ -26,6 +26,17 @@ static const test_way ways[] = {
      .options = {.threads = 1, .devices = 2},
      .spread = true,
      .least = true},
+    {.name = "donated feeds, three threads",
+     .options = {.threads = 3, .symbolic = true, .devices = 2},
+     .donates = true},
+    {.name = "donated feeds, two devices",
+     .options = {.threads = 2, .devices = 2},
+     .spread = true,
+     .donates = true},
+    {.name = "donated feeds, least memory",
+     .options = {.threads = 1, .devices = 2},
+     .least = true,
+     .donates = true},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -52,6 +63,7 @@ TEST(random_programs) {
     program_random(&p, rng_next(&seeds), true);
     check_bits(&p, p.symbolic ? 2 : 1);
   }
+  printf("bits: %d results were made in a feed\n", prepared_donated);
 }
 
 // -- Training steps of random networks ---------------------------------------------------------
@@ -269,7 +281,7 @@ TEST(digits) {
   for (int i = 1; i < WAYS; i++) {
     training other = {0};
     leat_text why = {0};
-    if (ways[i].spread || !train_digits(&ways[i].options, &other)) continue;
+    if (ways[i].spread || ways[i].donates || !train_digits(&ways[i].options, &other)) continue;
     for (int k = 0; k < STEPS; k++)
       if (first.losses[k] != other.losses[k])
         CHECK_FAILED("%s: the loss of step %d has bits 0x%08x, not 0x%08x", ways[i].name, k,

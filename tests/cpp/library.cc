@@ -134,6 +134,14 @@ static void test_sessions() {
   CHECK(session.is_client() && session.traffic().empty());
   CHECK(session.trace().find('[') != std::string::npos);
 
+  spec = {};
+  spec.entries = {"predict"};
+  spec.donated = {"x"};
+  leat::step given = session.prepare(spec);
+  CHECK(given.feeds()[0].donated && !given.feeds()[1].donated && !predict.feeds()[0].donated);
+  THROWS(LEAT_INVALID, "feed `x` is donated, and its elements are const",
+         given.run({leat::tensor::view(static_cast<const float *>(nullptr), {0, 3})}));
+
   leat::session moved = std::move(session); // its steps go on
   CHECK(predict.run({x})[0].data<float>()[0] == 14);
   THROWS(LEAT_INVALID, "wrong.leat:2:5: error: unknown name `relo`; did you mean `relu`?",
@@ -215,6 +223,22 @@ static void test_options() {
   CHECK(what == "of the caller");
   options.target = "none";
   THROWS(LEAT_INVALID, "unknown target `none`", leat::session{options});
+}
+
+// A result that lies in a donated tensor keeps its elements.
+static void test_donated() {
+  leat::session session;
+  session.extend("entry twice(x: f32[N]) -> (y: f32[N]) { y = x * 2 }");
+  leat::step_spec spec;
+  spec.entries = {"twice"};
+  spec.donated = {"x"};
+  leat::step twice = session.prepare(spec);
+  float mine[] = {1, 2, 3};
+  CHECK(twice.run({leat::tensor::view(mine, {3})})[0].data<float>().data() == mine && mine[2] == 6);
+  leat::tensor x(std::vector<float>(100, 1.0f));
+  const float *where = x.data<float>().data();
+  for (int i = 0; i < 3; i++) x = twice.run({std::move(x)})[0];
+  CHECK(x.data<float>().data() == where && x.owns() && x.values<float>()[99] == 8);
 }
 
 // A step keeps its session, and results of different threads are their own.
@@ -477,6 +501,7 @@ int main() {
   test_sessions();
   test_a_deadline();
   test_options();
+  test_donated();
   test_lives();
   test_models();
   test_training();

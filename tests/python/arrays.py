@@ -72,6 +72,72 @@ def dlpack_offsets():
 
 
 @case
+def donated_arrays():
+    """A result is made in the array, and is the array; what no result lies in is gone."""
+    m = model('entry f(x: f32[N], k: f32[]) -> (y: f32[N]) { y = x * k }\n'
+              'entry g(x: f32[4, 4], b: bool[4], n: i32[2]) -> (s: f32[]) {\n'
+              '  s = sum(x) + cast(sum(n), f32) + sum(cast(b, f32))\n}\n'
+              'entry h(x: f32[4, 4]) -> (y: f32[16], z: f32[4, 4]) {\n y = reshape(x, [16])\n z = x\n}')
+    f, g, h = m.compile('f', donate='x'), m.compile('g', donate=['x', 'b', 'n']), m.compile('h', donate=['x'])
+    assert f.donated == {'x'} and not m.f.donated
+    for size in 5, 100_000:
+        x = given = np.arange(size, dtype='f4')
+        for _ in range(3):
+            x = f(x, 2)
+        assert x is given
+        np.testing.assert_array_equal(x, 8 * np.arange(size, dtype='f4'))
+        y = m.run('f/y', {'x': x, 'k': 0.5}, 'f', donate={'x'})
+        assert y is x and y[4] == 16
+        y = m.f(np.ones(size, 'f4'), 2)  # a result, which lies in the step's memory or is a copy
+        assert f(y, 2) is y and y[0] == 4
+    x, b, n = np.ones((4, 4), 'f4'), np.ones(4, bool), np.ones(2, 'i4')
+    assert g(x, b, n) == 22
+    assert np.isnan(x).all() and not b.any() and (n == -1).all()
+    x = np.arange(16, dtype='f4').reshape(4, 4)
+    where = address(x)
+    y, z = h(x)
+    assert address(y) == where and y.shape == (16,) and not np.shares_memory(y, z)
+    del x
+    gc.collect()
+    np.testing.assert_array_equal(y.reshape(4, 4), z)
+    np.testing.assert_array_equal(z, np.arange(16, dtype='f4').reshape(4, 4))
+    on_ref = model('entry f(x: f32[N]) -> (y: f32[N]) { y = x * 2 }', target='ref').compile('f', donate=['x'])
+    x = np.ones(3, 'f4')
+    assert list(on_ref(x)) == [2, 2, 2] and np.isnan(x).all()
+
+
+@case
+def what_is_no_array_of_ones_own():
+    m = model('entry f(x: f32[N], y: f32[N]) -> (z: f32[N]) { z = x + y }')
+    f, y = m.compile('f', donate=['x']), np.ones(6, 'f4')
+    owned = 'feed `x` is donated, and the array is a view of what somebody else has: copy it'
+    mine = np.arange(12, dtype='f4')
+    raises(ValueError, owned, f, mine[:6], y)
+    raises(ValueError, owned, f, np.frombuffer(bytearray(24), 'f4'), y)
+    assert list(mine) == list(range(12))
+    assert list(f(np.arange(6, dtype='f4').reshape(2, 3).reshape(6), y)) == [1, 2, 3, 4, 5, 6]
+    result = m.f(y, y)
+    view = result[:]
+    raises(ValueError, owned, f, view, y)
+    del result
+    assert f(view, y) is view
+    given = h = m.f(y, y)
+    raises(leat.Error, 'feed `x` (<text>:1:9): it is donated, and `y` lies in the same memory', f, given, h)
+    fixed = np.ones(6, 'f4')
+    fixed.flags.writeable = False
+    raises(ValueError, 'feed `x` is donated, and the array is read-only: copy it', f, fixed, y)
+    row = 'feed `x` is donated: it must be an array of f32 that lies row by row'
+    for x in [1.0] * 6, np.ones(12, 'f4')[::2], np.ones(6, '>f4'), Shared(np.ones(6, 'f4')), np.broadcast_to(1, 6):
+        raises(TypeError, row, f, x, y)
+    x = np.ones(6)
+    raises(leat.Error, 'expected f32[N], found f64', f, x, y)
+    assert list(x) == [1] * 6
+    raises(ValueError, 'a donated array is there for one run', f, np.ones(6, 'f4'), y, steps=2)
+    raises(ValueError, 'a donated array is there for one run', f.repeat, 2, np.ones(6, 'f4'), y)
+    raises(leat.Error, 'there is no feed `z` to be donated; there are x, y', m.compile, 'f', donate=['z'])
+
+
+@case
 def every_dtype():
     m = model('\n'.join(f'entry f_{t}(x: {t}[N, 2]) -> (y: {t}[N, 2]) {{ y = x[::-1] }}' for t in DTYPES), target='ref')
     for ours, theirs in DTYPES.items():

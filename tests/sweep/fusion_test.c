@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_TEXT_SHOWN = 6000, WAYS = 6, DRAFTS = 5000, PROGRAMS = 50, SANITIZED = 12 };
+enum { MOST_TEXT_SHOWN = 6000, WAYS = 7, DRAFTS = 5000, PROGRAMS = 50, SANITIZED = 12 };
 enum { CPU = 1, NO_FMA = 3 }; // ways
 
 static const test_way ways[WAYS] = {
@@ -24,6 +24,7 @@ static const test_way ways[WAYS] = {
     {.name = "cpu, specialised", .options = {.target = "cpu"}},
     {.name = "cpu, x86-64", .options = {.target = "cpu", .cpu = "x86-64"}},
     {.name = "c", .options = {.target = "c", .symbolic = true}},
+    {.name = "cpu, donated feeds", .options = {.target = "cpu"}, .donates = true},
     {.name = "ref, an op a step", .options = {.target = "ref"}, .alone = true},
 };
 
@@ -37,7 +38,7 @@ static bool has_products(const program *p) {
 
 // One of them, rather one that compiles fast.
 static int way_of(uint64_t seed) {
-  static const int chosen[] = {1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4};
+  static const int chosen[] = {1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 5, 5};
   rng random = {~seed};
   return RNG_PICK(&random, chosen);
 }

@@ -22,17 +22,24 @@ static leat_status prepare(prepared *run, const program *p, const test_way *way)
   const char *entry = "f";
   const char **fetches = leat_new_array(p->arena, const char *, p->results.count + 1);
   for (uint32_t i = 0; i < p->results.count; i++) fetches[i] = p->results.items[i].value.name;
+  const char **donated = leat_new_array(p->arena, const char *, p->inputs.count + 1);
+  int donations = 0;
+  for (uint32_t i = 0; way->donates && i < p->inputs.count; i++)
+    if (p->inputs.items[i].value.dtype != LEAT_str)
+      donated[donations++] = p->inputs.items[i].value.name;
   leat_step_spec spec = {.entries = &entry,
                          .entry_count = 1,
                          .fetches = fetches,
-                         .fetch_count = (int)p->results.count};
+                         .fetch_count = (int)p->results.count,
+                         .donated = donated,
+                         .donated_count = donations};
   LEAT_TRY(leat_session_extend(run->session, program_text(p, way->spread), 0, "test.leat"));
   if (way->alone) return LEAT_OK;
   return leat_session_prepare(run->session, &spec, &run->step);
 }
 
 leat_status prepared_open(prepared *out, const program *p, const test_way *way) {
-  *out = (prepared){.program = p};
+  *out = (prepared){.program = p, .donates = way->donates};
   leat_session_options ours = way->options;
   ours.cache = "off";
   ours.denormals = program_denormals(p);
@@ -44,15 +51,30 @@ leat_status prepared_open(prepared *out, const program *p, const test_way *way) 
   return prepare(out, p, way);
 }
 
+static void count_donated(const prepared *run, const leat_tensor *feeds, const leat_tensor *out) {
+  for (uint32_t i = 0; i < run->program->results.count; i++)
+    for (uint32_t k = 0; k < run->program->inputs.count; k++)
+      prepared_donated += out[i].data == feeds[k].data;
+}
+
+int prepared_donated;
+
 leat_status prepared_run(prepared *run, const leat_tensor *feeds, leat_tensor *out) {
-  size_t count = run->program->results.count;
+  size_t count = run->program->results.count, inputs = run->program->inputs.count;
   memset(out, 0, count * sizeof *out);
   if (!run->step) return program_run_alone(run, feeds, out);
-  leat_status status = leat_step_run(run->step, feeds, out);
+  leat_tensor *copies = tensors_create(inputs);
+  for (size_t i = 0; run->donates && i < inputs; i++) {
+    copies[i] = feeds[i];
+    copies[i].data = leat_tensor_clone(&feeds[i]);
+  }
+  leat_status status = leat_step_run(run->step, run->donates ? copies : feeds, out);
   if (status) memset(out, 0, count * sizeof *out);
+  if (run->donates && !status) count_donated(run, copies, out);
   for (size_t i = 0; i < count && !status; i++) {
     out[i].data = leat_tensor_clone(&out[i]);
   }
+  tensors_destroy(copies, inputs);
   return status;
 }
 

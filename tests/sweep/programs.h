@@ -144,9 +144,10 @@ void test_type_print(const test_value *value, leat_text *out); // f32[N0, 3]
 typedef struct test_way {
   const char *name;
   leat_session_options options;
-  bool spread; // over two devices
-  bool alone;  // each statement a step of its own; of programs without run-time dims
-  bool least;  // in the least memory: what can be made again is not kept
+  bool spread;  // over two devices
+  bool alone;   // each statement a step of its own; of programs without run-time dims
+  bool least;   // in the least memory: what can be made again is not kept
+  bool donates; // the feeds, each run a copy of its own
 } test_way;
 
 // A program prepared in a session of its own.
@@ -156,7 +157,9 @@ typedef struct prepared {
   leat_step *step; // NULL: each statement has its own
   leat_text said;  // what print nodes said
   leat_text log;   // dumps
+  bool donates;
 } prepared;
+extern int prepared_donated; // results that were made in a feed so far
 
 // The callbacks and the cache of the way's options are ours. On failure prepared_message says why;
 // close it too.

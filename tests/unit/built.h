@@ -57,7 +57,7 @@ static inline leat_value tensor(leat_dtype dtype, int32_t rank, const int64_t *s
 
 static inline leat_value feed(leat_type type) {
   leat_attr attrs[] = {
-      {.string = "x"}, {.i = 0}, {.type = leat_arena_memdup(arena, &type, sizeof type)}};
+      {.string = "x"}, {.i = 0}, {.type = leat_arena_memdup(arena, &type, sizeof type)}, {.i = 0}};
   return leat_build(&builder, "x", LEAT_OP_feed, NULL, 0, attrs);
 }
 

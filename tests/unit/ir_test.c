@@ -369,7 +369,7 @@ static void make_example(void) {
 
   leat_entry *f = leat_graph_add_entry(graph, "f");
   f->training = true;
-  leat_attr feed[] = {string_attr("x"), {.i = 0}, {.type = type}};
+  leat_attr feed[] = {string_attr("x"), {.i = 0}, {.type = type}, {.i = 0}};
   leat_node *x = leat_graph_append(graph, LEAT_OP_feed, leat_intern(strings, "f/x"), NULL, 0, feed);
   x->outputs = type;
   feed[0] = string_attr("lr");

@@ -167,6 +167,7 @@ static void check_specs_are_refused(leat_session *session) {
                                   {.feeds = none, .feed_count = 1},
                                   {.fetches = none, .fetch_count = 1},
                                   {.runs = none, .run_count = 1},
+                                  {.donated = none, .donated_count = 1},
                                   {0}};
   leat_step *step;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

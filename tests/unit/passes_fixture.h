@@ -83,7 +83,8 @@ static inline leat_value param(fixture *f, const char *name, leat_type type) {
   const char *interned = leat_intern(f->strings, name);
   leat_attr attrs[] = {{.string = interned},
                        {.i = entry->params.count},
-                       {.type = leat_arena_memdup(f->arena, &type, sizeof type)}};
+                       {.type = leat_arena_memdup(f->arena, &type, sizeof type)},
+                       {.i = 0}};
   leat_value value = op(f, leat_arena_printf(f->arena, "%s/%s", entry->name, name), LEAT_OP_feed,
                         (leat_value){0}, (leat_value){0}, attrs);
   leat_vec_push(f->arena, &entry->params, (leat_param){.name = interned, .node = value.node});
