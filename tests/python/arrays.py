@@ -122,7 +122,7 @@ def what_is_no_array_of_ones_own():
     del result
     assert f(view, y) is view
     given = h = m.f(y, y)
-    raises(leat.Error, 'feed `x` (<text>:1:9): it is donated, and `y` lies in the same memory', f, given, h)
+    raises(leat.Error, 'feed `x` (test.leat:1:9): it is donated, and `y` lies in the same memory', f, given, h)
     fixed = np.ones(6, 'f4')
     fixed.flags.writeable = False
     raises(ValueError, 'feed `x` is donated, and the array is read-only: copy it', f, fixed, y)
@@ -130,7 +130,7 @@ def what_is_no_array_of_ones_own():
     for x in [1.0] * 6, np.ones(12, 'f4')[::2], np.ones(6, '>f4'), Shared(np.ones(6, 'f4')), np.broadcast_to(1, 6):
         raises(TypeError, row, f, x, y)
     x = np.ones(6)
-    raises(leat.Error, 'expected f32[N], found f64', f, x, y)
+    raises(leat.Error, 'expected f32[6], found f64', f, x, y)
     assert list(x) == [1] * 6
     raises(ValueError, 'a donated array is there for one run', f, np.ones(6, 'f4'), y, steps=2)
     raises(ValueError, 'a donated array is there for one run', f.repeat, 2, np.ones(6, 'f4'), y)

@@ -42,7 +42,7 @@ TEST(canonical_text_places_the_feeds_of_parameters) {
       "graph g device=\"/job:ps/task:0\"\n"
       "entry f(x: f32[]) training -> (y: f32[] = $f/y) {\n"
       "  $f/one: f32[] = 1.0\n"
-      "  $f/x: f32[] = feed(name=\"x\", index=0, type=f32[]) on \"/device:cpu:1\" "
+      "  $f/x: f32[] = feed(name=\"x\", index=0, type=f32[], donated=false) on \"/device:cpu:1\" "
       "after [$f/one]\n"
       "  $f/y: f32[] = add($f/x, $f/one)\n"
       "}\n";

@@ -421,7 +421,7 @@ TEST(print_graph) {
       "var $net/w/adam/m: f32[] trainable=false slot_of=$net/w container=\"c\" on \"/job:ps\"\n"
       "$lone: f32[] = 1.0\n"
       "entry f(x: f32[B, 3], lr: f32[] = 0.1) training -> (y: f32[B, 3] = $f/wide) {\n"
-      "  $f/lr: f32[] = feed(name=\"lr\", index=1, type=f32[]) on \"/job:worker\"\n"
+      "  $f/lr: f32[] = feed(name=\"lr\", index=1, type=f32[], donated=false) on \"/job:worker\"\n"
       "  $f/net/read: f32[] = read(state=$net/w)\n"
       "  $f/y: f32[] = add($f/net/read, $f/lr)\n"
       "  $f/wide: f32[B, 3] = broadcast($f/y, shape=[B, 3])\n"

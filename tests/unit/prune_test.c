@@ -110,7 +110,7 @@ TEST(prune_cuts_at_feeds) {
   CHECK_EQ_STR(print(&f, f.context.graph),
                "graph test\n"
                "entry e() {\n"
-               "  $e/h: f32[] = feed(name=\"e/h\", index=0, type=f32[])\n"
+               "  $e/h: f32[] = feed(name=\"e/h\", index=0, type=f32[], donated=false)\n"
                "  $e/y: f32[] = neg($e/h)\n"
                "  $fetch/y = fetch($e/y, name=\"y\", index=0)\n"
                "}\n");
