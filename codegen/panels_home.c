@@ -7,8 +7,8 @@
 
 typedef leat_vec(leat_item *) item_list;
 
-// What the value is computed from, in memory; false: it is not the same each time, or may fail where
-// a loop that turns not once would not.
+// What the value is computed from, in memory; false: it is not the same each time, or may fail
+// where a loop that turns not once would not.
 static bool find_sources(leat_table *table, leat_value value, item_list *out) {
   leat_item *item = leat_item_memory(table, value);
   if (item->role != LEAT_ROLE_FREE) {
