@@ -1,5 +1,6 @@
 // Feeds that a run may write to: what lies in the same memory as another feed would change under
-// the hands of whoever reads that. It runs seldom: compiled for size.
+// the hands of whoever reads that.
+// It runs seldom: compiled for size.
 #include "runtime/executor.h"
 
 #include <stdlib.h>
