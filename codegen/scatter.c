@@ -80,8 +80,9 @@ static void apply_update(scatter *s, k_value outer, k_value low, k_value high, k
 }
 
 static int64_t run_of(const leat_dim *outer, const leat_dim *inner, double cost) {
+  if (!leat_dim_is_const(*outer) || !leat_dim_is_const(*inner) || leat_dim_is(*outer, 0))
+    return LEAST_RUN;
   double tiles = cost / LEAT_TILE_NANOSECONDS;
-  if (!leat_dim_is_const(*outer) || !leat_dim_is_const(*inner)) return LEAST_RUN;
   int64_t runs = (int64_t)(tiles / leat_cost_elements(outer, 1)) + 1;
   int64_t run = (inner->value + runs - 1) / runs;
   return run <= LEAST_RUN ? LEAST_RUN : (run + LEAST_RUN - 1) / LEAST_RUN * LEAST_RUN;
