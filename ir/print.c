@@ -65,6 +65,17 @@ static void print_literal(const leat_tensor *tensor, leat_text *out) {
     print_elements(tensor, 0, &index, out);
 }
 
+// A default of which all elements are one is that element, as its type says the extents.
+static void print_default(const leat_tensor *tensor, leat_text *out) {
+  size_t size = leat_dtype_size(tensor->dtype);
+  size_t count = (size_t)leat_shape_elements(tensor->rank, tensor->shape);
+  const char *data = tensor->data;
+  if (count && memcmp(data, data + size, (count - 1) * size) == 0)
+    print_element(tensor->dtype, data, out);
+  else
+    print_literal(tensor, out);
+}
+
 // -- Nodes ---------------------------------------------------------------------------------------
 
 static void print_value(leat_value value, leat_text *out) {
@@ -346,7 +357,7 @@ static void print_entry_head(printer *p, const leat_entry *entry) {
     leat_type_print(&param->node->outputs[0], p->out);
     if (param->fallback) {
       leat_text_add_string(p->out, " = ");
-      print_literal(param->fallback, p->out);
+      print_default(param->fallback, p->out);
     }
     p->done[param->node->id] = is_plain(param, i);
   }

@@ -232,7 +232,7 @@ static leat_value make_between(leat_maker *m, const leat_sliding *s, leat_value 
   }
   leat_attr along = {.i = axis + 2};
   leat_value all = leat_build(&m->builder, m->name, LEAT_OP_concat, parts, (uint32_t)apart, &along);
-  memcpy(dims + axis + 2, dims + axis + 3, (size_t)(n - axis) * sizeof *dims);
+  memmove(dims + axis + 2, dims + axis + 3, (size_t)(n - axis) * sizeof *dims);
   dims[axis + 1] = leat_dim_const(count * apart);
   all = leat_make_reshape(m, all, dims, n + 2);
   int64_t start[LEAT_MAX_RANK] = {0}, step[LEAT_MAX_RANK];
