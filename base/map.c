@@ -1,10 +1,11 @@
-// Both maps are an array of entries in order of insertion and a table of indices into it, probed
-// linearly and at most half full. The table has twice the entries' capacity, a power of two; both
-// grow together.
+// Both maps are an array of entries in order of insertion and, once there are more than a few, a
+// table of indices into it, probed linearly and at most half full. The table has twice the entries'
+// capacity, a power of two; both grow together. Most maps are scopes and never have a table.
 #include "base/map.h"
 
 #include "base/vec.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 typedef struct leat_bytes_entry {
@@ -14,7 +15,7 @@ typedef struct leat_bytes_entry {
   void *value;
 } leat_bytes_entry;
 
-enum { FIRST_CAPACITY = 8 };
+enum { FEW = 8 };
 
 static uint64_t mix(uint64_t h) {
   h ^= h >> 32;
@@ -38,13 +39,13 @@ static uint64_t hash_pointer(const void *key) {
   return mix((uint64_t)(uintptr_t)key);
 }
 
-// Makes room for more entries, and a larger table, still empty. A map changes when all memory for
-// it is there.
+// Makes room for more entries and, unless they are few, a larger table, still empty. A map changes
+// when all memory for it is there.
 static void *grow(leat_arena *arena, void *entries, uint32_t count, size_t size, uint32_t *capacity,
                   uint32_t **slots) {
-  uint32_t room = *capacity, larger = room ? room * 2 : FIRST_CAPACITY;
+  uint32_t room = *capacity, larger = room ? room * 2 : FEW;
   if (room > UINT32_MAX / 4) leat_out_of_memory();
-  uint32_t *table = leat_new_array(arena, uint32_t, (size_t)larger * 2);
+  uint32_t *table = larger > FEW ? leat_new_array(arena, uint32_t, (size_t)larger * 2) : NULL;
   entries = leat_vec_grow(arena, entries, count, &room, larger, size);
   *slots = table;
   *capacity = larger;
@@ -52,6 +53,7 @@ static void *grow(leat_arena *arena, void *entries, uint32_t count, size_t size,
 }
 
 static void put_slot(uint32_t *slots, uint32_t capacity, uint64_t hash, uint32_t index) {
+  if (!slots) return;
   uint32_t mask = capacity * 2 - 1, slot = (uint32_t)hash & mask;
   while (slots[slot]) slot = (slot + 1) & mask;
   slots[slot] = index + 1;
@@ -62,7 +64,11 @@ void leat_map_init(leat_map *map, leat_arena *arena) {
 }
 
 static leat_map_entry *map_find(const leat_map *map, const void *key) {
-  if (!map->capacity) return NULL;
+  if (!map->slots) {
+    for (uint32_t i = 0; i < map->count; i++)
+      if (map->entries[i].key == key) return &map->entries[i];
+    return NULL;
+  }
   uint32_t mask = map->capacity * 2 - 1, slot = (uint32_t)hash_pointer(key) & mask;
   for (; map->slots[slot]; slot = (slot + 1) & mask) {
     leat_map_entry *entry = &map->entries[map->slots[slot] - 1];
@@ -98,15 +104,22 @@ void leat_bytes_map_init(leat_bytes_map *map, leat_arena *arena) {
   *map = (leat_bytes_map){.arena = arena};
 }
 
+static bool is_key(const leat_bytes_entry *entry, const void *key, size_t size, uint64_t hash) {
+  return entry->hash == hash && entry->size == size &&
+         (size == 0 || memcmp(entry->key, key, size) == 0);
+}
+
 static leat_bytes_entry *bytes_find(const leat_bytes_map *map, const void *key, size_t size,
                                     uint64_t hash) {
-  if (!map->capacity) return NULL;
+  if (!map->slots) {
+    for (uint32_t i = 0; i < map->count; i++)
+      if (is_key(&map->entries[i], key, size, hash)) return &map->entries[i];
+    return NULL;
+  }
   uint32_t mask = map->capacity * 2 - 1, slot = (uint32_t)hash & mask;
   for (; map->slots[slot]; slot = (slot + 1) & mask) {
     leat_bytes_entry *entry = &map->entries[map->slots[slot] - 1];
-    if (entry->hash == hash && entry->size == size &&
-        (size == 0 || memcmp(entry->key, key, size) == 0))
-      return entry;
+    if (is_key(entry, key, size, hash)) return entry;
   }
   return NULL;
 }

@@ -17,7 +17,7 @@ typedef struct leat_map {
   leat_arena *arena;
   leat_map_entry *entries; // in the order of insertion
   uint32_t count, capacity;
-  uint32_t *slots; // index + 1 into entries; 0 is empty
+  uint32_t *slots; // index + 1 into entries; 0 is empty; NULL while they are few
 } leat_map;
 
 void leat_map_init(leat_map *map, leat_arena *arena);

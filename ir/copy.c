@@ -50,9 +50,9 @@ leat_node *leat_graph_append_like(leat_graph *to, const leat_node *node, const c
       copies[i].body = leat_graph_copy_body(attrs[i].body, to, entry, dims);
   }
   if (dims) replace_bound(to, node, copies, dims);
-  leat_node *copy = leat_graph_append(to, node->op, leat_graph_unique_name(to, name), inputs,
-                                      node->input_count, copies);
-  copy->outputs = dims ? substitute_outputs(to, node, dims) : node->outputs;
+  const leat_type *outputs = dims ? substitute_outputs(to, node, dims) : node->outputs;
+  leat_node *copy = leat_graph_append_typed(to, node->op, leat_graph_unique_name(to, name), inputs,
+                                            node->input_count, copies, outputs);
   if (dims) leat_substitute_attrs(dims, to, copy);
   copy->device = node->device;
   copy->colocate = node->colocate;

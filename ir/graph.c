@@ -159,9 +159,9 @@ void leat_node_set_op(leat_node *node, leat_op op) {
   }
 }
 
-leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
-                             const leat_value *inputs, uint32_t input_count,
-                             const leat_attr *attrs) {
+leat_node *leat_graph_append_typed(leat_graph *graph, leat_op op, const char *name,
+                                   const leat_value *inputs, uint32_t input_count,
+                                   const leat_attr *attrs, const leat_type *outputs) {
   leat_node *node = leat_new(graph->arena, leat_node);
   size_t attr_count = (size_t)leat_op_info_of(op)->attr_count;
   if (attr_count) node->attrs = leat_arena_memdup(graph->arena, attrs, attr_count * sizeof *attrs);
@@ -174,10 +174,18 @@ leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
   if (input_count) memcpy(node->inputs, inputs, input_count * sizeof *inputs);
   for (int i = 0; i < node->info->attr_count; i++)
     if (leat_node_body(node, i)) node->attrs[i].body->owner = node;
-  node->outputs = leat_new_array(graph->arena, leat_type, node->output_count);
+  node->outputs = outputs;
   leat_vec_push(graph->arena, &graph->nodes, node);
   if (op == LEAT_OP_yield) graph->yield = node;
   set_binders(graph, node, node);
+  return node;
+}
+
+leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
+                             const leat_value *inputs, uint32_t input_count,
+                             const leat_attr *attrs) {
+  leat_node *node = leat_graph_append_typed(graph, op, name, inputs, input_count, attrs, NULL);
+  node->outputs = leat_new_array(graph->arena, leat_type, node->output_count);
   return node;
 }
 

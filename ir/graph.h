@@ -174,6 +174,10 @@ const leat_node *leat_node_outermost(const leat_node *node);
 leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
                              const leat_value *inputs, uint32_t input_count,
                              const leat_attr *attrs);
+// With the types of its outputs, which it keeps.
+leat_node *leat_graph_append_typed(leat_graph *graph, leat_op op, const char *name,
+                                   const leat_value *inputs, uint32_t input_count,
+                                   const leat_attr *attrs, const leat_type *outputs);
 // `path`, or `path_1`, `path_2`, … : the first that nothing is called; interned.
 const char *leat_graph_unique_name(leat_graph *graph, const char *path);
 // Any string; NULL when absent. A node that a pass left out of `nodes` is gone once the graph is

@@ -229,9 +229,9 @@ bool leat_node_claims(leat_graph *graph, leat_diag *diag, const leat_node *node,
 static leat_value append(leat_builder *builder, const char *name, const leat_node *trial,
                          const leat_type *outputs) {
   leat_graph *graph = builder->graph;
-  leat_node *node = leat_graph_append(graph, trial->op, leat_graph_unique_name(graph, name),
-                                      trial->inputs, trial->input_count, trial->attrs);
-  node->outputs = outputs;
+  leat_node *node =
+      leat_graph_append_typed(graph, trial->op, leat_graph_unique_name(graph, name), trial->inputs,
+                              trial->input_count, trial->attrs, outputs);
   node->device = builder->device;
   node->colocate = builder->colocate;
   node->entry = builder->entry;
