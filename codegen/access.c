@@ -183,6 +183,7 @@ static bool is_packed(const leat_table *table, const leat_item *item, uint32_t i
   if (leat_uses_blis(table->cg, item->node)) return false;
   leat_winograd what = leat_winograd_of(item->node);
   if (what.tile && (i == 0 || what.weights)) return false;
+  if (leat_is_depthwise(item->node)) return false;
   const leat_node *operand = item->node->inputs[i].node;
   while (keeps_memory(operand)) operand = operand->inputs[0].node;
   return operand->input_count > 0 && is_inline(operand);

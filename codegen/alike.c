@@ -169,8 +169,10 @@ static void put_plan(recipe *r, const leat_contraction_plan *plan) {
   copy.item = NULL;
   copy.ahead_of = NULL;
   copy.winograd = NULL;
+  copy.depthwise = NULL;
   put(r, &copy, sizeof copy);
   if (plan->winograd) put(r, plan->winograd, sizeof *plan->winograd);
+  if (plan->depthwise) put(r, plan->depthwise, sizeof *plan->depthwise);
   put_item(r, plan->item);
 }
 

@@ -489,6 +489,13 @@ void leat_lower_contract(leat_table *table, leat_unit *unit) {
       leat_lower_winograd(table, unit);
     return;
   }
+  if (p->depthwise) {
+    if (p->depthwise->what.weights)
+      leat_lower_depthwise_weights(table, unit);
+    else
+      leat_lower_depthwise(table, unit);
+    return;
+  }
   if (leat_contraction_packs(p) && !p->packed) leat_contraction_pack(table, unit);
   if (!p->split) {
     lower_whole(table, unit);

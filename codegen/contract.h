@@ -29,6 +29,9 @@ void leat_contraction_finish(leat_contraction *c, int j, k_value value);
 // winograd.c
 void leat_lower_winograd(leat_table *table, leat_unit *unit);
 void leat_lower_winograd_weights(leat_table *table, leat_unit *unit); // winograd_weights.c
+// depthwise.c
+void leat_lower_depthwise(leat_table *table, leat_unit *unit);
+void leat_lower_depthwise_weights(leat_table *table, leat_unit *unit); // depthwise_weights.c
 
 // The place along `axes` of the unit's space, taken as one.
 void leat_contraction_put(leat_contraction *c, unsigned axes, k_value linear);

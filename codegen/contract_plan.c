@@ -380,6 +380,10 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit) {
     pack(&s, unit, &weights, home.kept ? LEAT_OPERAND_PREPARED : LEAT_OPERAND_PACKED, &home);
     return;
   }
+  if (leat_is_depthwise(s.p->item->node)) {
+    leat_depthwise_prepare(table, unit, s.p);
+    return;
+  }
   choose_axes(&s);
   s.p->across = lies_across(&s);
   if (is_computed(&s, 0) || is_far_apart(&s)) s.p->a = LEAT_OPERAND_GATHERED;

@@ -30,6 +30,19 @@ typedef struct leat_winograd_plan {
   int64_t transformed, others, sums, room;
 } leat_winograd_plan;
 
+// A convolution of which each output reads one channel: rows of outputs, some of them at a time in
+// registers, of as many channels as fill one. What they read is in a ring of rows.
+typedef struct leat_depthwise_plan {
+  leat_depthwise what;
+  int lanes, high;      // channels, outputs beside each other
+  bool together;        // all of a window: its weights, or their sums, are in registers; else …
+  int taps;             // … so many of one of its rows at most
+  int64_t part;         // of a row: outputs of a tile
+  int64_t slots, pitch; // of the ring: rows, and elements of each
+  int64_t tile_rows;    // a tile is so many rows of an image
+  int64_t down, across; // tiles of an image
+} leat_depthwise_plan;
+
 typedef enum leat_operand_way {
   LEAT_OPERAND_DIRECT,   // read where it lies
   LEAT_OPERAND_GATHERED, // a: into a local array, a tile's rows at a time
@@ -68,7 +81,8 @@ typedef struct leat_contraction_plan {
   int strips, strip_lanes; // of a by columns, block by block: so many are gathered in one go
   int gathered_vectors;    // of a row (or k): what is gathered in one go
   int64_t run;             // elements of a row (or k) that lie together, as a's are; 0: unknown
-  const leat_winograd_plan *winograd; // NULL: it is a product of matrices
+  const leat_winograd_plan *winograd;   // NULL, and …
+  const leat_depthwise_plan *depthwise; // … NULL: it is a product of matrices
 } leat_contraction_plan;
 
 leat_dim leat_contraction_matrices(const leat_contraction_plan *plan); // of b
@@ -83,6 +97,9 @@ int leat_contraction_most_high(const leat_target_info *target, int wide, leat_dt
 leat_type leat_winograd_prepare(leat_table *table, leat_unit *unit, leat_contraction_plan *plan);
 // Of the weights' gradient, with room for blocks of tiles and for their sums.
 void leat_winograd_prepare_weights(leat_table *table, leat_unit *unit, leat_contraction_plan *plan);
+
+// The plan of a convolution of channels, or of its weights' gradient, with room for sums.
+void leat_depthwise_prepare(leat_table *table, leat_unit *unit, leat_contraction_plan *plan);
 
 // -- panels_home.c --------------------------------------------------------------------------------
 // Where the panels of a value may be made: in this table, in front of the region, if there is one.

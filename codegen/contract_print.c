@@ -33,9 +33,22 @@ static void print_winograd(const leat_contraction_plan *p, leat_text *out) {
   if (w->what.weights) leat_text_add(out, ", parts of the tiles added");
 }
 
+static void print_depthwise(const leat_contraction_plan *p, leat_text *out) {
+  const leat_depthwise_plan *d = p->depthwise;
+  leat_text_add(out, "by channels, blocks of %d outputs x %d channels, %s, ", d->high, d->lanes,
+                d->together ? "a window together" : "a window row by row");
+  leat_text_add(out, "tiles of %lld rows of %lld x %d vectors", (long long)d->tile_rows,
+                (long long)d->part, p->tile_panels);
+  if (d->what.weights) leat_text_add(out, ", parts added");
+}
+
 static void print_blocks(const leat_contraction_plan *p, leat_text *out) {
   if (p->winograd) {
     print_winograd(p, out);
+    return;
+  }
+  if (p->depthwise) {
+    print_depthwise(p, out);
     return;
   }
   leat_text_add(out, "blocks of %d rows x %d vectors, panels of %lld columns, tiles of %lld rows",
@@ -46,6 +59,11 @@ static void print_blocks(const leat_contraction_plan *p, leat_text *out) {
 }
 
 static void print_operands(const leat_contraction_plan *p, leat_text *out) {
+  if (p->depthwise) {
+    leat_text_add(out, "a copied, %lld rows of %lld at a time", (long long)p->depthwise->slots,
+                  (long long)p->depthwise->pitch);
+    return;
+  }
   if (p->winograd) {
     if (p->winograd->what.weights) leat_text_add(out, "a and ");
     leat_text_add(out, "b transformed%s%s", p->b == LEAT_OPERAND_PREPARED ? " once" : "",

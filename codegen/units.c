@@ -177,7 +177,7 @@ static void add_member(leat_table *table, leat_unit *unit, leat_item *item) {
 
 bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node) {
   leat_dtype dtype = node->outputs[0].dtype;
-  if (leat_winograd_of(node).tile) return false;
+  if (leat_winograd_of(node).tile || leat_is_depthwise(node)) return false;
   const char *family = leat_node_attr(node, "family")->string;
   bool plain = leat_value_type(node->inputs[1])->rank == node->outputs[0].rank;
   return cg->options->blis && plain && family && strcmp(family, "blis") == 0 &&

@@ -51,6 +51,11 @@ static double products(const leat_target_info *target, const leat_node *node) {
     leat_convolution convolution = leat_convolution_of(node);
     return leat_cost_convolution(target, &convolution, tile);
   }
+  if (leat_is_depthwise(node)) {
+    leat_depthwise what = leat_depthwise_of(node);
+    double images = leat_cost_extent(leat_value_type(node->inputs[0])->dims[0]);
+    return leat_cost_depthwise(target, out->dtype, &what, images);
+  }
   double k = leat_cost_extent(leat_contraction_depth(node));
   double lanes = ceil(leat_cost_extent(out->dims[out->rank - 1]) / LEAT_LANES) * LEAT_LANES;
   double rows = leat_cost_elements(out->dims, out->rank - 1);

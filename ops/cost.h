@@ -9,7 +9,7 @@
 #define LEAT_OPS_COST_H
 
 #include "base/target_info.h"
-#include "ir/graph.h"
+#include "ops/ops.h"
 
 enum {
   LEAT_UNKNOWN_EXTENT = 64,
@@ -53,6 +53,12 @@ leat_convolution leat_convolution_of(const leat_node *node);
 // Nanoseconds: by transforms of tiles of `tile` outputs a side; 0: by products of its windows.
 double leat_cost_convolution(const leat_target_info *target, const leat_convolution *convolution,
                              int tile);
+// Nanoseconds of a convolution of channels, or of the gradient of its weights, of so many images,
+// as codegen/depthwise.c computes it, and as sums over unfolded windows.
+double leat_cost_depthwise(const leat_target_info *target, leat_dtype dtype,
+                           const leat_depthwise *what, double images);
+double leat_cost_window_sums(const leat_target_info *target, leat_dtype dtype,
+                             const leat_depthwise *what, double images);
 
 // -------------------------------------------------------------------------------------------------
 

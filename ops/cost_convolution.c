@@ -1,5 +1,6 @@
-// What a convolution takes by Winograd's transforms (codegen/winograd.c), and as products of its
-// windows: shares of the rates of plain products and of caches.
+// What a convolution takes by Winograd's transforms (codegen/winograd.c), as products of its
+// windows, and, of channels, by rows (codegen/depthwise.c) and as sums over windows: shares of the
+// rates of plain products and of caches.
 #include "ops/cost.h"
 #include "ops/ops.h"
 
@@ -65,4 +66,58 @@ leat_convolution leat_convolution_of(const leat_node *node) {
                             .across = leat_cost_extent(y->dims[2]),
                             .channels = leat_cost_extent(x->dims[3]),
                             .outputs = leat_cost_extent(y->dims[3])};
+}
+
+// -- Of channels ----------------------------------------------------------------------------------
+
+// What fmas of a window reach, and instructions of a vector that is copied, or done with. Of sums
+// over windows, whose products are rounded: what loads and masks cost beside two instructions.
+static const double by_channels = 0.8, copied = 2, loaded = 1.2, masked = 5;
+
+static double vectors_of(const leat_depthwise *what) {
+  return ceil((double)what->channels / LEAT_LANES);
+}
+
+static double places_of(const leat_depthwise *what, double images) {
+  return images * (double)(what->axes[0].size * what->axes[1].size);
+}
+
+// Elements of windows that are there: of those between elements, a part.
+static double taps_of(const leat_depthwise *what) {
+  double taps = 1;
+  for (int i = 0; i < 2; i++) taps *= (double)what->axes[i].window / (double)what->axes[i].base;
+  return taps;
+}
+
+// To read and write so many elements: the more the farther they are.
+static double for_bytes(const leat_target_info *target, leat_dtype dtype, double elements) {
+  double bytes = elements * (double)leat_dtype_size(dtype), rate = LEAT_CACHE_RATE;
+  if (bytes > 2.0 * (double)target->l2) rate = LEAT_CACHE_RATE / 2.0;
+  if (bytes > (double)target->l3 / 2) rate = LEAT_MEMORY_RATE;
+  return bytes / rate;
+}
+
+static double elements_of_images(const leat_depthwise *what, double images) {
+  double x = (double)(what->axes[0].extent * what->axes[1].extent);
+  return (images * x + places_of(what, images)) * (double)what->channels;
+}
+
+// What is copied waits for memory before anything is computed of it.
+double leat_cost_depthwise(const leat_target_info *target, leat_dtype dtype,
+                           const leat_depthwise *what, double images) {
+  double x = images * (double)(what->axes[0].extent * what->axes[1].extent);
+  double products = 2 * places_of(what, images) * vectors_of(what) * LEAT_LANES * taps_of(what);
+  return products / (by_channels * leat_cost_flops(target, dtype)) +
+         (x + places_of(what, images)) * vectors_of(what) * LEAT_LANES * copied *
+             leat_cost_instruction(target) +
+         for_bytes(target, dtype, elements_of_images(what, images));
+}
+
+// It waits while it computes.
+double leat_cost_window_sums(const leat_target_info *target, leat_dtype dtype,
+                             const leat_depthwise *what, double images) {
+  double each = 2 * taps_of(what) * loaded * leat_cost_instruction(target);
+  if (what->channels % LEAT_LANES && !target->broadcasts) each *= masked;
+  double computing = places_of(what, images) * vectors_of(what) * LEAT_LANES * each;
+  return fmax(computing, for_bytes(target, dtype, elements_of_images(what, images)));
 }

@@ -132,6 +132,29 @@ leat_winograd leat_winograd_of(const leat_node *node);
 static inline int64_t leat_winograd_room(const leat_target_info *target) {
   return target->l2 / 2;
 }
+// How windows slide along an axis of x, as in `unfold`: `size` of them.
+typedef struct leat_window_axis {
+  int64_t extent, size, window, stride, dilation, base, before;
+} leat_window_axis;
+// A convolution of which each output reads one channel.
+enum { LEAT_MOST_WINDOW = 64 }; // elements of such a window along an axis
+typedef struct leat_depthwise {
+  leat_window_axis axes[2]; // a window of 0 elements: it is none
+  int64_t channels;
+  bool weights; // what is computed is their gradient, of x and the outputs' gradient
+} leat_depthwise;
+leat_depthwise leat_depthwise_of(const leat_node *node);
+// Rows of x that the windows of a row of outputs reach over, and elements that those of `outputs`
+// beside each other do.
+int64_t leat_depthwise_slots(const leat_depthwise *what);
+int64_t leat_depthwise_pitch(const leat_depthwise *what, int64_t outputs);
+// Elements, of LEAT_LANES channels each, of the rows that are near at once: windows that reach over
+// more are none that can be computed so.
+enum { LEAT_MOST_RING = 1536, LEAT_FARTHEST = 1 << 20 };
+bool leat_depthwise_fits(const leat_depthwise *what);
+static inline bool leat_is_depthwise(const leat_node *node) {
+  return leat_depthwise_of(node).axes[0].window != 0;
+}
 leat_dim leat_contraction_depth(const leat_node *node); // products of matrices that are summed
 
 // Evaluates one node with ref_X; context->outputs is set, allocated in the arena. Dims must be

@@ -1,7 +1,9 @@
 // Which convolutions are not computed as one product of their windows (passes/convolution.h), and
 // what they become:
 //
-//   of channels  each output reads one channel: a sum over the window, channels side by side
+//   depthwise    each output reads one channel, of floats and of known extents: an op that is that,
+//                where it takes less time, but not under `--numerics strict`
+//   of channels  others that read one: a sum over the window, channels side by side
 //   few          so few outputs that most lanes of a vector would be without one, as of the
 //                gradient of what a net's first layer reads: what each element of x gives to all
 //                windows that it is in, side by side, summed along one axis after the other
@@ -10,6 +12,7 @@
 //                outputs' places
 #include "passes/choose_convolutions.h"
 
+#include "ops/cost.h"
 #include "passes/convolution.h"
 #include "passes/rewrite.h"
 
@@ -23,6 +26,12 @@ enum {
 };
 
 static const leat_value none = {0};
+
+typedef struct chooser {
+  leat_maker m;
+  const leat_target_info *target;
+  bool strict;
+} chooser;
 
 static int64_t count_taps(const leat_sliding *s) {
   int64_t taps = 1;
@@ -96,6 +105,88 @@ static leat_value make_weights_of_channels(leat_maker *m, const leat_convolution
   return leat_make_reshape(m, sum, c->weights.dims, c->weights.rank);
 }
 
+// -- Depthwise ------------------------------------------------------------------------------------
+
+static bool is_extent(leat_dim dim) {
+  return leat_dim_is_const(dim) && dim.value > 0;
+}
+
+// Of `outputs` channels. False: it cannot be one.
+static bool find_depthwise(const chooser *c, const leat_sliding *s, int64_t outputs,
+                           leat_depthwise *out) {
+  const leat_type *x = leat_value_type(s->x);
+  bool known = !c->strict && s->axes <= 2 && leat_dtype_in_class(x->dtype, LEAT_CLASS_FLOAT);
+  leat_window_axis one = {
+      .extent = 1, .size = 1, .window = 1, .stride = 1, .dilation = 1, .base = 1};
+  *out = (leat_depthwise){.axes = {one, one}, .channels = outputs};
+  for (int i = 0; known && i < s->axes; i++) {
+    out->axes[2 - s->axes + i] = (leat_window_axis){.extent = x->dims[i + 1].value,
+                                                    .size = s->size[i].value,
+                                                    .window = s->window[i],
+                                                    .stride = s->stride[i],
+                                                    .dilation = s->dilation[i],
+                                                    .base = s->base[i],
+                                                    .before = s->before[i]};
+    known = is_extent(x->dims[i + 1]) && is_extent(s->size[i]) &&
+            s->window[i] <= LEAT_MOST_WINDOW && s->before[i] >= -LEAT_FARTHEST &&
+            s->before[i] <= LEAT_FARTHEST && s->dilation[i] >= -LEAT_FARTHEST &&
+            s->dilation[i] <= LEAT_FARTHEST;
+  }
+  return known && leat_depthwise_fits(out);
+}
+
+// Whether it takes less time so. A batch that the text does not know counts as one image.
+static bool gains_as_depthwise(const chooser *c, const leat_sliding *s, int64_t outputs) {
+  leat_depthwise what;
+  const leat_type *x = leat_value_type(s->x);
+  if (!find_depthwise(c, s, outputs, &what)) return false;
+  double images = is_extent(x->dims[0]) ? (double)x->dims[0].value : 1;
+  leat_dtype dtype = x->dtype == LEAT_f64 ? LEAT_f64 : LEAT_f32;
+  return leat_cost_depthwise(c->target, dtype, &what, images) <
+         leat_cost_window_sums(c->target, dtype, &what, images);
+}
+
+// Of one axis as of two, the first of extent 1: [N, …, C] to [N, 1, …, C].
+static leat_value with_two_axes(leat_maker *m, leat_value x, int axes, int at) {
+  if (axes == 2 || !x.node) return x;
+  const leat_type *type = leat_value_type(x);
+  leat_dim dims[LEAT_MAX_RANK];
+  for (int i = 0; i < type->rank; i++) dims[i < at ? i : i + 1] = type->dims[i];
+  dims[at] = leat_dim_const(1);
+  return leat_make_reshape(m, x, dims, type->rank + 1);
+}
+
+static leat_sliding sliding_along_two(leat_maker *m, const leat_sliding *s, int64_t outputs) {
+  leat_sliding two = *s;
+  if (s->axes == 1)
+    two = (leat_sliding){.axes = 2,
+                         .size = {leat_dim_const(1), s->size[0]},
+                         .window = {1, s->window[0]},
+                         .stride = {1, s->stride[0]},
+                         .dilation = {1, s->dilation[0]},
+                         .base = {1, s->base[0]},
+                         .before = {0, s->before[0]}};
+  two.x = with_two_axes(m, channels_of_outputs(m, s->x, outputs), s->axes, 1);
+  return two;
+}
+
+static leat_value make_depthwise(leat_maker *m, const leat_sliding *s, leat_value w) {
+  int64_t outputs = leat_value_type(w)->dims[s->axes + 1].value;
+  leat_sliding two = sliding_along_two(m, s, outputs);
+  leat_value y = leat_make_depthwise(m, &two, with_two_axes(m, w, s->axes, 0));
+  if (s->axes == 2 || !y.node) return y;
+  const leat_dim *from = leat_value_type(y)->dims;
+  leat_dim dims[] = {from[0], from[2], from[3]};
+  return leat_make_reshape(m, y, dims, 3);
+}
+
+static leat_value make_depthwise_weights(leat_maker *m, const leat_convolution_node *c,
+                                         const leat_sliding *s) {
+  leat_sliding two = sliding_along_two(m, s, c->outputs);
+  leat_value dw = leat_make_depthwise_weights(m, &two, with_two_axes(m, c->w, c->axes, 1));
+  return leat_make_reshape(m, dw, c->weights.dims, c->weights.rank);
+}
+
 // -- Few ------------------------------------------------------------------------------------------
 
 static bool gives_few(const leat_sliding *s, int64_t groups, const leat_type *weights) {
@@ -156,7 +247,7 @@ static leat_value make_few(leat_maker *m, const leat_sliding *s, leat_value w) {
 
 // -- Between --------------------------------------------------------------------------------------
 
-static leat_value make(leat_maker *m, const leat_sliding *s, leat_value w, int64_t groups);
+static leat_value make(chooser *c, const leat_sliding *s, leat_value w, int64_t groups);
 
 // The first axis with outputs between elements of x; -1: none.
 static int axis_between(const leat_sliding *s) {
@@ -188,7 +279,7 @@ static int64_t floor_div(int64_t x, int64_t y) {
 }
 
 // The outputs at one residue, `count` of them along the axis.
-static leat_value make_residue(leat_maker *m, const leat_sliding *s, leat_value w, int64_t groups,
+static leat_value make_residue(chooser *c, const leat_sliding *s, leat_value w, int64_t groups,
                                int axis, int64_t residue, int64_t count) {
   const leat_type *weights = leat_value_type(w);
   leat_taps taps = taps_of_residue(s, axis, residue);
@@ -198,7 +289,7 @@ static leat_value make_residue(leat_maker *m, const leat_sliding *s, leat_value 
     leat_type type = *leat_value_type(s->x);
     memcpy(type.dims + 1, part.size, (size_t)s->axes * sizeof *part.size);
     type.dims[s->axes + 1] = weights->dims[s->axes + 1];
-    return leat_build_zeros(&m->builder, m->name, &type);
+    return leat_build_zeros(&c->m.builder, c->m.name, &type);
   }
   int64_t start[LEAT_MAX_RANK] = {0}, step[LEAT_MAX_RANK];
   leat_dim size[LEAT_MAX_RANK];
@@ -211,17 +302,18 @@ static leat_value make_residue(leat_maker *m, const leat_sliding *s, leat_value 
   part.before[axis] =
       floor_div(s->before[axis] - residue - taps.first * s->dilation[axis], s->base[axis]);
   part.base[axis] = 1;
-  return make(m, &part, leat_make_slice(m, w, start, size, step), groups);
+  return make(c, &part, leat_make_slice(&c->m, w, start, size, step), groups);
 }
 
-static leat_value make_between(leat_maker *m, const leat_sliding *s, leat_value w, int64_t groups,
+static leat_value make_between(chooser *c, const leat_sliding *s, leat_value w, int64_t groups,
                                int axis) {
+  leat_maker *m = &c->m;
   int n = s->axes;
   int64_t apart = s->base[axis], size = s->size[axis].value, count = (size + apart - 1) / apart;
   leat_value *parts = leat_new_array(m->builder.graph->arena, leat_value, (size_t)apart);
   leat_dim dims[LEAT_MAX_RANK];
   for (int64_t r = 0; r < apart; r++) {
-    leat_value part = make_residue(m, s, w, groups, axis, r, count);
+    leat_value part = make_residue(c, s, w, groups, axis, r, count);
     if (!part.node) return none;
     const leat_dim *from = leat_value_type(part)->dims;
     memcpy(dims, from, (size_t)(axis + 2) * sizeof *dims);
@@ -243,45 +335,59 @@ static leat_value make_between(leat_maker *m, const leat_sliding *s, leat_value 
 
 // -------------------------------------------------------------------------------------------------
 
-typedef enum leat_way { WAY_PRODUCT, WAY_CHANNELS, WAY_FEW, WAY_BETWEEN } leat_way;
+typedef enum leat_way { WAY_PRODUCT, WAY_DEPTHWISE, WAY_CHANNELS, WAY_FEW, WAY_BETWEEN } leat_way;
 
-static leat_way way_of(const leat_sliding *s, const leat_type *weights, int64_t groups, int *axis) {
+static leat_way way_of(const chooser *c, const leat_sliding *s, const leat_type *weights,
+                       int64_t groups, int *axis) {
   *axis = axis_between(s);
   bool of_channels = groups > 1 && leat_dim_is(weights->dims[s->axes], 1);
+  if (of_channels && gains_as_depthwise(c, s, weights->dims[s->axes + 1].value))
+    return WAY_DEPTHWISE;
   if (of_channels && (*axis < 0 || count_taps(s) < LEAST_TAPS_BETWEEN)) return WAY_CHANNELS;
   if (gives_few(s, groups, weights)) return WAY_FEW;
   return *axis >= 0 ? WAY_BETWEEN : WAY_PRODUCT;
 }
 
-static leat_value make(leat_maker *m, const leat_sliding *s, leat_value w, int64_t groups) {
+static leat_value make(chooser *c, const leat_sliding *s, leat_value w, int64_t groups) {
   if (!w.node) return none;
   int axis;
-  leat_sliding of_outputs = *s;
-  switch (way_of(s, leat_value_type(w), groups, &axis)) {
+  leat_maker *m = &c->m;
+  leat_sliding each = *s;
+  switch (way_of(c, s, leat_value_type(w), groups, &axis)) {
   case WAY_PRODUCT: return leat_make_convolution(m, s, w, groups);
+  case WAY_DEPTHWISE: return make_depthwise(m, s, w);
   case WAY_FEW: return make_few(m, s, w);
-  case WAY_BETWEEN: return make_between(m, s, w, groups, axis);
+  case WAY_BETWEEN: return make_between(c, s, w, groups, axis);
   case WAY_CHANNELS:
-    of_outputs.x = channels_of_outputs(m, s->x, leat_value_type(w)->dims[s->axes + 1].value);
-    return sum_of_channels(m, windows_first(m, leat_make_windows(m, &of_outputs), s->axes), w,
-                           s->axes);
+    each.x = channels_of_outputs(m, s->x, leat_value_type(w)->dims[s->axes + 1].value);
+    return sum_of_channels(m, windows_first(m, leat_make_windows(m, &each), s->axes), w, s->axes);
   }
   return none;
 }
 
+// The gradient of weights; `s` is NULL if it is not known how the windows slide.
+static leat_value weights_instead_of(chooser *c, const leat_convolution_node *found,
+                                     const leat_sliding *s) {
+  leat_depthwise what;
+  if (!is_of_channels(found)) return none;
+  if (s && find_depthwise(c, s, found->outputs, &what))
+    return make_depthwise_weights(&c->m, found, s);
+  return make_weights_of_channels(&c->m, found);
+}
+
 // {NULL}: it stays the product that it is.
 static leat_value instead_of(leat_pass_context *context, leat_graph *graph, const leat_node *node) {
-  leat_convolution_node c;
+  leat_convolution_node found;
   leat_sliding s;
   int axis;
-  if (!leat_find_convolution(node, &c)) return none;
-  leat_maker m = leat_maker_like(graph, context->diag, node);
-  if (c.of_weights) return is_of_channels(&c) ? make_weights_of_channels(&m, &c) : none;
-  if (leat_find_sliding(&c, &s))
-    return way_of(&s, &c.weights, c.groups, &axis) == WAY_PRODUCT ? none
-                                                                  : make(&m, &s, c.w, c.groups);
-  if (!is_of_channels(&c)) return none;
-  return sum_of_channels(&m, windows_of_outputs(&m, &c), c.w, c.axes);
+  if (!leat_find_convolution(node, &found)) return none;
+  chooser c = {leat_maker_like(graph, context->diag, node), context->target, context->strict};
+  bool slides = leat_find_sliding(&found, &s);
+  if (found.of_weights) return weights_instead_of(&c, &found, slides ? &s : NULL);
+  if (!slides && !is_of_channels(&found)) return none;
+  if (!slides) return sum_of_channels(&c.m, windows_of_outputs(&c.m, &found), found.w, found.axes);
+  if (way_of(&c, &s, &found.weights, found.groups, &axis) == WAY_PRODUCT) return none;
+  return make(&c, &s, found.w, found.groups);
 }
 
 static bool has_convolutions(const leat_graph *graph) {

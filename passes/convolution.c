@@ -327,3 +327,19 @@ leat_value leat_make_convolution(leat_maker *m, const leat_sliding *s, leat_valu
   dims[n + 1] = last;
   return leat_make_reshape(m, leat_make_transpose(m, y, perm), dims, n + 2);
 }
+
+static leat_value make_of_channels(leat_maker *m, leat_op op, const leat_sliding *s,
+                                   leat_value other, leat_attr first) {
+  leat_value inputs[] = {s->x, other};
+  leat_attr attrs[] = {first, ints_attr(m, s->stride, 2), ints_attr(m, s->dilation, 2),
+                       ints_attr(m, s->base, 2), ints_attr(m, s->before, 2)};
+  return make(m, op, inputs, 2, attrs);
+}
+
+leat_value leat_make_depthwise(leat_maker *m, const leat_sliding *s, leat_value w) {
+  return make_of_channels(m, LEAT_OP_depthwise, s, w, dims_attr(m, s->size, 2));
+}
+
+leat_value leat_make_depthwise_weights(leat_maker *m, const leat_sliding *s, leat_value dy) {
+  return make_of_channels(m, LEAT_OP_depthwise_weights, s, dy, ints_attr(m, s->window, 2));
+}

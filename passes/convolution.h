@@ -54,5 +54,8 @@ leat_value leat_make_unfold(leat_maker *m, const leat_sliding *s, int first, boo
 // The products of all windows, as the library writes them.
 leat_value leat_make_convolution(leat_maker *m, const leat_sliding *s, leat_value w,
                                  int64_t groups);
+// Of windows along two axes, one channel each.
+leat_value leat_make_depthwise(leat_maker *m, const leat_sliding *s, leat_value w);
+leat_value leat_make_depthwise_weights(leat_maker *m, const leat_sliding *s, leat_value dy);
 
 #endif

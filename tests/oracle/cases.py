@@ -189,7 +189,9 @@ for n, dims in ((1, 'W'), (2, 'HW'), (3, 'DHW')):
              f'lax.reduce_window(x, 0.0, lax.add, {window}, {steps}, {pads}, None, {apart}) / {2 ** n}', ('x',), 4, x=x)
 for n, dims, channels, outputs, window, stride, dilation, padding in (
         (1, 'W', 5, 15, (4,), 2, 3, 'same'), (2, 'HW', 3, 6, (3, 2), 1, 2, 'same'), (2, 'HW', 20, 20, (5, 3), 2, 1, 'same'),
-        (2, 'HW', 33, 33, (3, 3), 1, 1, [(2, 0), (0, 3)]), (3, 'DHW', 4, 8, (2, 1, 3), 2, 1, [(1, 0)] * 3)):
+        (2, 'HW', 33, 33, (3, 3), 1, 1, [(2, 0), (0, 3)]), (3, 'DHW', 4, 8, (2, 1, 3), 2, 1, [(1, 0)] * 3),
+        (1, 'W', 40, 40, (5,), 1, 2, 'same'), (2, 'HW', 16, 16, (1, 7), 1, 1, 'valid'), (2, 'HW', 24, 24, (3, 3), 3, 1, [(1, 2), (0, 1)]),
+        (2, 'HW', 18, 18, (2, 5), 2, 2, 'same')):
     jax_padding = repr(padding.upper() if isinstance(padding, str) else padding)
     case(f'conv_depthwise_{n}_{channels}_{outputs}',
          f'conv(x, w, stride={stride}, padding={listed(padding)}, dilation={dilation}, groups={channels})',

@@ -197,6 +197,8 @@ const char *op_tested_by(leat_op op) {
       [LEAT_OP_format_number] = structure,
       [LEAT_OP_winograd] = "winograd_test",
       [LEAT_OP_winograd_weights] = "winograd_test",
+      [LEAT_OP_depthwise] = "depthwise_test",
+      [LEAT_OP_depthwise_weights] = "depthwise_test",
       [LEAT_OP_cholesky] = linalg,
       [LEAT_OP_lu] = linalg,
       [LEAT_OP_triangular_solve] = linalg,

@@ -48,6 +48,8 @@ double op_growth(leat_op op) {
   case LEAT_OP_ifft:
   case LEAT_OP_rfft: return 0.75;
   case LEAT_OP_irfft: return 1;
+  case LEAT_OP_depthwise:
+  case LEAT_OP_depthwise_weights: return 1;
   case LEAT_OP_triangular_solve: return 1.25;
   case LEAT_OP_eigh: return 1.5;
   case LEAT_OP_qr:

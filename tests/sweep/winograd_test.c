@@ -1,36 +1,13 @@
 // Convolutions by Winograd's transforms, and gradients of their weights, of small images and of
-// channels that fill no vectors, with what is done with them in place: near what ref gives, on cpu
-// for each level that the machine has and on c; and the same bits whatever the threads, the dims
-// that are known, and whoever compiles. The seed chooses half of the programs; LEAT_SWEEP=N: all.
-#include "tests/sweep/op_calls.h"
-#include "tests/unit/check.h"
+// channels that fill no vectors, with what is done with them in place.
+#include "tests/sweep/kernel_tests.h"
 
-#include <stdlib.h>
-
-enum { PROGRAMS = 4, CALLS = 4, MOST_EXTENT = 14 };
-
-static const test_way levels[] = {
-    {.name = "ref", .options = {.target = "ref"}},
-    {.name = "x86-64-v2", .options = {.cpu = "x86-64-v2"}},
-    {.name = "x86-64-v3", .options = {.cpu = "x86-64-v3"}},
-    {.name = "host", .options = {.threads = 2}},
-};
-static const test_way same[] = {
-    {.name = "one thread", .options = {.threads = 1}},
-    {.name = "three threads", .options = {.threads = 3}},
-    {.name = "eight threads", .options = {.threads = 8}},
-    {.name = "symbolic", .options = {.symbolic = true}},
-    {.name = "c", .options = {.target = "c"}},
-};
-#define COUNT(ways) (int)(sizeof(ways) / sizeof *(ways))
-
-static test_value tensor(program *p, leat_dtype dtype, int rank, const test_dim *dims) {
-  return program_input(p, dtype, rank, dims, FILL_UNIT, dim_const(0));
-}
+enum { CALLS = 4, MOST_EXTENT = 14 };
 
 // What is done with the result in place.
 static void add_epilogue(program *p, leat_dtype dtype, const test_dim *dims) {
-  test_value bias = tensor(p, dtype, 1, dims + 3), beside = tensor(p, dtype, 4, dims);
+  test_value bias = kernel_operand(p, dtype, 1, dims + 3),
+             beside = kernel_operand(p, dtype, 4, dims);
   switch (rng_below(&p->random, 3)) {
   case 0: leat_text_add(&p->body, " + %s", bias.name); break;
   case 1: leat_text_add(&p->body, " * %s + %s", bias.name, beside.name); break;
@@ -60,7 +37,7 @@ static void add_call(program *p, leat_dtype dtype, bool exact, int number) {
   y[3] = w[3] = dim_const(RNG_PICK(&p->random, outputs));
   bool turned = rng_percent(&p->random, 50);
   int tile = window == 3 && rng_percent(&p->random, 70) ? 4 : 2;
-  test_value a = tensor(p, dtype, 4, x), b = tensor(p, dtype, 4, w);
+  test_value a = kernel_operand(p, dtype, 4, x), b = kernel_operand(p, dtype, 4, w);
   test_value out = {.dtype = dtype, .rank = 4, .match = exact ? MATCH_BITS : MATCH_NEAR};
   memcpy(out.dims, y, sizeof y);
   out.tolerance = test_unit(dtype) * op_growth(LEAT_OP_winograd) * (double)(x[3].plus + 32) *
@@ -90,7 +67,7 @@ static void add_weights(program *p, leat_dtype dtype, bool exact, int number) {
   for (int i = 0; i < 2; i++) tiles *= (y[i + 1].plus + tile - 1) / tile;
   x[3] = dim_const(RNG_PICK(&p->random, channels));
   y[3] = dim_const(RNG_PICK(&p->random, outputs));
-  test_value a = tensor(p, dtype, 4, x), dy = tensor(p, dtype, 4, y);
+  test_value a = kernel_operand(p, dtype, 4, x), dy = kernel_operand(p, dtype, 4, y);
   test_value out = {.dtype = dtype, .rank = 2, .match = exact ? MATCH_BITS : MATCH_NEAR};
   out.dims[0] = dim_const(window * window * x[3].plus);
   out.dims[1] = y[3];
@@ -98,49 +75,19 @@ static void add_weights(program *p, leat_dtype dtype, bool exact, int number) {
                   (double)(window * window) / 9;
   snprintf(out.name, sizeof out.name, "w%d", number);
   out.label = leat_arena_printf(p->arena, "%s", out.name);
-  test_value old = tensor(p, dtype, 2, out.dims);
+  test_value old = kernel_operand(p, dtype, 2, out.dims);
   leat_text_add(&p->body, "  %s = %s - 0.5 * winograd_weights(%s, %s, before=[%lld, %lld], ",
                 out.name, old.name, a.name, dy.name, (long long)before[0], (long long)before[1]);
   leat_text_add(&p->body, "window=%lld, tile=%d)\n", (long long)window, tile);
   program_fetch(p, &out);
 }
 
-static bool has_its_turn(int number) {
-  return getenv("LEAT_SWEEP") || (test_seed() + (uint64_t)number) % 2 == 0;
-}
-
-static void run(int number, uint64_t seed, bool symbolic, bool exact) {
-  if (!has_its_turn(number)) CHECK_SKIP("another seed's turn");
-  program p;
-  leat_text why = {0};
-  program_init(&p, seed + (uint64_t)number);
-  p.symbolic = symbolic;
+static void add_calls(program *p, bool exact) {
   for (int i = 0; i < CALLS; i++) {
-    add_call(&p, i % 3 ? LEAT_f32 : LEAT_f64, exact, i);
-    add_weights(&p, i % 3 ? LEAT_f32 : LEAT_f64, exact, i);
+    leat_dtype dtype = i % 3 ? LEAT_f32 : LEAT_f64;
+    add_call(p, dtype, exact, i);
+    add_weights(p, dtype, exact, i);
   }
-  if (getenv("LEAT_SWEEP_SHOW")) fputs(program_text(&p, false), stderr);
-  if (program_agrees(&p, exact ? same : levels, exact ? COUNT(same) : COUNT(levels),
-                     symbolic ? 3 : 1, &why, NULL))
-    CHECK_FAILED("seed %llu: %s\n%s", (unsigned long long)seed, why.data, program_text(&p, false));
-  leat_text_finish(&why);
-  program_finish(&p);
 }
 
-TEST(near_ref) {
-  run(0, test_seed(), false, false);
-}
-
-TEST(near_ref_of_any_batch) {
-  run(1, test_seed(), true, false);
-}
-
-TEST(same_bits) {
-  run(2, test_seed(), false, true);
-}
-
-TEST(same_bits_of_any_batch) {
-  run(3, test_seed(), true, true);
-}
-
-CHECK_MAIN("winograd")
+KERNEL_TESTS("winograd", add_calls)
