@@ -67,12 +67,8 @@ void leat_loops_find_passes(leat_loops *s) {
 
 // -- Reductions -----------------------------------------------------------------------------------
 
-typedef enum fold_step { FOLD_INIT, FOLD_MERGE, FOLD_STEP, FOLD_FINISH } fold_step;
-
-// Does one thing with every accumulator of the pass: to[i] = init · merge(a[i], b[i]) · step(a[i],
-// the operand here) · and for FINISH the result stands for the reduction.
-static void fold(leat_loops *s, fold_step what, const k_value *a, const k_value *b,
-                 k_value position, k_value *to) {
+void leat_loops_fold(leat_loops *s, leat_fold_step what, const k_value *a, const k_value *b,
+                     k_value position, k_value *to) {
   leat_lowering *l = &s->w->l;
   uint32_t next = 0;
   for (uint32_t i = 0; i < s->unit->members.count; i++) {
@@ -80,13 +76,13 @@ static void fold(leat_loops *s, fold_step what, const k_value *a, const k_value 
     if (!is_reduction(item) || item->pass != s->w->pass) continue;
     const leat_reducer *reducer = leat_reducer_of(item->node->op);
     switch (what) {
-    case FOLD_INIT: reducer->init(l, item->node, to + next); break;
-    case FOLD_MERGE: reducer->merge(l, item->node, a + next, b + next, to + next); break;
-    case FOLD_STEP:
+    case LEAT_FOLD_INIT: reducer->init(l, item->node, to + next); break;
+    case LEAT_FOLD_MERGE: reducer->merge(l, item->node, a + next, b + next, to + next); break;
+    case LEAT_FOLD_STEP:
       reducer->step(l, item->node, a + next, leat_lower_operand(s->w, item, 0), position,
                     to + next);
       break;
-    case FOLD_FINISH:
+    case LEAT_FOLD_FINISH:
       leat_lower_substitute(s->w, item, reducer->finish(l, item->node, a + next));
       break;
     }
@@ -114,7 +110,7 @@ static void fold_halves(leat_loops *s, k_value *acc) {
       low[i] = two ? k_extract(s->b, acc[i], 0) : k_half(s->b, acc[i], 0);
       high[i] = two ? k_extract(s->b, acc[i], 1) : k_half(s->b, acc[i], 1);
     }
-    fold(s, FOLD_MERGE, low, high, NULL, acc);
+    leat_loops_fold(s, LEAT_FOLD_MERGE, low, high, NULL, acc);
   }
   l->lanes = LEAT_LANES;
 }
@@ -123,7 +119,7 @@ static void fold_halves(leat_loops *s, k_value *acc) {
 static void finish(leat_loops *s, const k_value *acc) {
   k_value count = k_mul(s->b, s->length, s->step_count);
   if (!s->by_lanes) count = s->step_count;
-  fold(s, FOLD_FINISH, acc, NULL, NULL, NULL);
+  leat_loops_fold(s, LEAT_FOLD_FINISH, acc, NULL, NULL, NULL);
   if (count->op == K_CONST && count->imm.i > 0) return;
   k_value none = k_binary(s->b, K_EQ, count, k_i64(s->b, 0));
   for (uint32_t i = 0; i < s->unit->members.count; i++) {
@@ -181,7 +177,7 @@ static void vector(leat_loops *s, k_value first, k_value mask, k_value *acc) {
       position = leat_index_mul(l, position, s->length);
       position = leat_index_add(l, position, (leat_index){.base = first, .step = s->lanes != 0});
     }
-    fold(s, FOLD_STEP, acc, NULL, leat_index_value(l, position), next);
+    leat_loops_fold(s, LEAT_FOLD_STEP, acc, NULL, leat_index_value(l, position), next);
     for (uint32_t i = 0; i < s->accumulators; i++)
       acc[i] = mask ? k_select(s->b, mask, next[i], acc[i]) : next[i];
   }
@@ -200,7 +196,8 @@ static k_value fold_side_by_side(leat_loops *s, k_value low, k_value whole, k_va
   k_value end = k_add(b, low, k_mul(b, k_binary(b, K_DIV, rest, size), size));
   s->w->l.lanes = LEAT_LANES;
   for (uint32_t i = 0; i < each; i++) all[i] = acc[i];
-  for (uint32_t u = each; u < count; u += each) fold(s, FOLD_INIT, NULL, NULL, NULL, all + u);
+  for (uint32_t u = each; u < count; u += each)
+    leat_loops_fold(s, LEAT_FOLD_INIT, NULL, NULL, NULL, all + u);
   k_instr *loop = k_loop_begin(b, low, end, SIDE_BY_SIDE * LEAT_LANES, all, count);
   for (uint32_t i = 0; i < count; i++) all[i] = k_loop_carried(loop, i);
   for (uint32_t u = 0; u < SIDE_BY_SIDE; u++)
@@ -209,7 +206,7 @@ static k_value fold_side_by_side(leat_loops *s, k_value low, k_value whole, k_va
   for (uint32_t i = 0; i < each; i++) acc[i] = k_result(b, loop, i);
   for (uint32_t u = each; u < count; u += each) {
     for (uint32_t i = 0; i < each; i++) all[i] = k_result(b, loop, u + i);
-    fold(s, FOLD_MERGE, acc, all, NULL, merged);
+    leat_loops_fold(s, LEAT_FOLD_MERGE, acc, all, NULL, merged);
     memcpy(acc, merged, each * sizeof *acc);
   }
   return end;
@@ -239,7 +236,7 @@ void leat_loops_vectors(leat_loops *s, k_value low, k_value high, k_value *acc) 
 // Elements [low, high) of a row folded to one number.
 static void fold_block(leat_loops *s, k_value low, k_value high, k_value *one) {
   s->w->l.lanes = LEAT_LANES;
-  fold(s, FOLD_INIT, NULL, NULL, NULL, one);
+  leat_loops_fold(s, LEAT_FOLD_INIT, NULL, NULL, NULL, one);
   leat_loops_vectors(s, low, high, one);
   fold_halves(s, one);
 }
@@ -275,7 +272,7 @@ static void blocks(leat_loops *s, k_value *acc) {
     wide[i] = k_splat(b, LEAT_LANES, one[i]);
     acc[i] = k_loop_carried(loop, i);
   }
-  fold(s, FOLD_MERGE, acc, wide, NULL, merged);
+  leat_loops_fold(s, LEAT_FOLD_MERGE, acc, wide, NULL, merged);
   k_value lane = k_binary(b, K_AND, block, k_i64(b, LEAT_LANES - 1));
   k_value here = k_binary(b, K_EQ, k_lane(b, LEAT_i64, LEAT_LANES), lane);
   for (uint32_t i = 0; i < count; i++) acc[i] = k_select(b, here, merged[i], acc[i]);
@@ -373,6 +370,18 @@ static void steps(leat_loops *s, k_value low, k_value high, step_function *body,
   for (uint32_t i = 0; i < count; i++) acc[i] = k_result(b, loop, i);
 }
 
+static void put_columns(leat_loops *s, k_value column, k_value mask) {
+  s->column = column;
+  s->column_mask = mask;
+  leat_loops_put(s, s->lanes, (leat_index){.base = column, .step = 1});
+}
+
+void leat_loops_at_columns(leat_loops *s, k_value column, k_value mask) {
+  put_columns(s, column, mask);
+  s->w->l.lanes = LEAT_LANES;
+  s->w->l.mask = mask;
+}
+
 // Goes to vector number u of those side by side.
 static void enter(leat_loops *s, int u) {
   leat_lowering *l = &s->w->l;
@@ -381,11 +390,10 @@ static void enter(leat_loops *s, int u) {
   s->side_number = k_i64(s->b, u / s->wide);
   leat_loops_put(s, s->side, (leat_index){.base = s->side_number});
   if (s->lanes) {
-    s->column = k_add(s->b, s->columns, k_i64(s->b, (int64_t)(u % s->wide) * LEAT_LANES));
+    k_value column = k_add(s->b, s->columns, k_i64(s->b, (int64_t)(u % s->wide) * LEAT_LANES));
     int64_t all = (int64_t)s->wide * LEAT_LANES;
     bool whole = s->length->op == K_CONST && s->length->imm.i % all == 0;
-    s->column_mask = whole ? NULL : leat_lower_mask(s->w, k_sub(s->b, s->length, s->column));
-    leat_loops_put(s, s->lanes, (leat_index){.base = s->column, .step = 1});
+    put_columns(s, column, whole ? NULL : leat_lower_mask(s->w, k_sub(s->b, s->length, column)));
   }
   l->lanes = s->lanes ? LEAT_LANES : 1;
   l->mask = s->column_mask;
@@ -394,19 +402,27 @@ static void enter(leat_loops *s, int u) {
       leat_lower_substitute(s->w, s->unit->members.items[i], s->results[next++]);
 }
 
+static void one_vector(leat_loops *s, k_value *acc) {
+  vector(s, s->column, s->column_mask, acc);
+}
+
+void leat_loops_step(leat_loops *s, k_value number, k_value *acc) {
+  one_step(s, number, one_vector, acc);
+}
+
 static void whole_vectors(leat_loops *s, k_value *acc) {
   for (int u = 0; u < s->wide * s->tall; u++) {
     enter(s, u);
-    vector(s, s->column, s->column_mask, acc + (uint32_t)u * s->accumulators);
+    one_vector(s, acc + (uint32_t)u * s->accumulators);
   }
 }
 
-static void fold_wide(leat_loops *s, fold_step what, const k_value *a, const k_value *b,
+static void fold_wide(leat_loops *s, leat_fold_step what, const k_value *a, const k_value *b,
                       k_value *to) {
   for (uint32_t u = 0; u < (uint32_t)(s->wide * s->tall); u++) {
     uint32_t first = u * s->accumulators;
     enter(s, (int)u);
-    fold(s, what, a + first, b + first, NULL, to + first);
+    leat_loops_fold(s, what, a + first, b + first, NULL, to + first);
   }
 }
 
@@ -416,8 +432,12 @@ static k_value load_block(leat_loops *s, int u, k_value block) {
 }
 
 static void fold_steps(leat_loops *s, k_value low, k_value high, k_value *one) {
-  fold_wide(s, FOLD_INIT, one, one, one);
+  fold_wide(s, LEAT_FOLD_INIT, one, one, one);
   steps(s, low, high, whole_vectors, one);
+}
+
+bool leat_loops_one_block(const leat_loops *s) {
+  return all_exact(s) || leat_is_at_most(s->step_count, LEAT_REDUCE_BLOCK_OUTER);
 }
 
 // Rule 2: a block's elements go to one accumulator, the blocks' results to another.
@@ -426,8 +446,7 @@ static void step_blocks(leat_loops *s, k_value *acc) {
   uint32_t count = s->accumulators * (uint32_t)(s->wide * s->tall);
   k_value one[LEAT_MOST_ACCUMULATORS], total[LEAT_MOST_ACCUMULATORS];
   k_value size = k_i64(b, LEAT_REDUCE_BLOCK_OUTER);
-  bool one_block = all_exact(s) || leat_is_at_most(s->step_count, LEAT_REDUCE_BLOCK_OUTER);
-  if (!count || (one_block && s->part == LEAT_FOLD_ALL)) {
+  if (!count || (leat_loops_one_block(s) && s->part == LEAT_FOLD_ALL)) {
     steps(s, k_i64(b, 0), s->step_count, whole_vectors, acc);
     return;
   }
@@ -440,7 +459,7 @@ static void step_blocks(leat_loops *s, k_value *acc) {
     fold_steps(s, low, k_binary(b, K_MIN, k_add(b, low, size), s->step_count), one);
   }
   for (uint32_t i = 0; i < count; i++) total[i] = k_loop_carried(loop, i);
-  fold_wide(s, FOLD_MERGE, total, one, acc);
+  fold_wide(s, LEAT_FOLD_MERGE, total, one, acc);
   k_loop_end(b, acc, count);
   for (uint32_t i = 0; i < count; i++) acc[i] = k_result(b, loop, i);
 }
@@ -485,7 +504,7 @@ static void one_pass(leat_loops *s) {
   make_rows(s);
   s->accumulators = leat_loops_accumulators(s, s->w->pass);
   l->lanes = s->lanes ? LEAT_LANES : 1;
-  fold_wide(s, FOLD_INIT, acc, acc, acc);
+  fold_wide(s, LEAT_FOLD_INIT, acc, acc, acc);
   if (!s->by_lanes)
     step_blocks(s, acc);
   else if (s->steps)
@@ -497,14 +516,18 @@ static void one_pass(leat_loops *s) {
   if (s->accumulators) finish_wide(s, acc);
 }
 
+static void store_row(leat_loops *s) {
+  for (uint32_t i = 0; i < s->unit->outputs.count; i++) {
+    const leat_output *output = &s->unit->outputs.items[i];
+    if (!leat_item_is_full(output->item) || is_reduction(output->item))
+      leat_lower_store(s->w, &s->stores, output);
+  }
+}
+
 static void store_rows(leat_loops *s) {
   for (int u = 0; u < s->wide * s->tall; u++) {
     enter(s, u);
-    for (uint32_t i = 0; i < s->unit->outputs.count; i++) {
-      const leat_output *output = &s->unit->outputs.items[i];
-      if (!leat_item_is_full(output->item) || is_reduction(output->item))
-        leat_lower_store(s->w, &s->stores, output);
-    }
+    store_row(s);
   }
   leat_lower_flush(s->w, &s->stores);
 }
@@ -514,6 +537,13 @@ static void forget_results(leat_loops *s) {
   for (uint32_t i = 0; i < s->unit->members.count; i++)
     if (is_reduction(s->unit->members.items[i]))
       leat_lower_substitute(s->w, s->unit->members.items[i], NULL);
+}
+
+void leat_loops_finish_columns(leat_loops *s, const k_value *acc) {
+  finish(s, acc);
+  store_row(s);
+  leat_lower_flush(s->w, &s->stores);
+  forget_results(s);
 }
 
 static void prime(leat_loops *s) {
@@ -530,6 +560,10 @@ void leat_loops_row(leat_loops *s) {
   s->w->l.mask = NULL;
   s->w->l.lanes = 1;
   forget_results(s);
+}
+
+void leat_loops_keep_block(leat_loops *s, k_value block, const k_value *acc) {
+  k_store(s->b, s->scratch, block_place(s, block), acc[0], s->column_mask);
 }
 
 int64_t leat_loops_block_size(const leat_loops *s) {
@@ -551,7 +585,7 @@ void leat_loops_block(leat_loops *s, k_value block) {
     fold_steps(s, low, high, one);
     for (int u = 0; u < s->wide * s->tall; u++) {
       enter(s, u);
-      k_store(b, s->scratch, block_place(s, block), one[u], s->column_mask);
+      leat_loops_keep_block(s, block, &one[u]);
     }
   }
   s->w->l.mask = NULL;

@@ -1,5 +1,6 @@
 // Kernels of loops: what one file knows of rows and tiles (lower_loops.c), another of the passes
-// over a row's elements (loop_passes.c), and a third of squares instead of rows (squares.c).
+// over a row's elements (loop_passes.c), a third of many columns at once (loop_panels.c), a fourth
+// of squares instead of rows (squares.c).
 #ifndef LEAT_CODEGEN_LOOPS_H
 #define LEAT_CODEGEN_LOOPS_H
 
@@ -60,6 +61,11 @@ bool leat_is_at_most(k_value value, int64_t most); // a constant that is
 // Sets the position on `axes` from the number of the element along them.
 void leat_loops_put(leat_loops *loops, unsigned axes, leat_index linear);
 
+// -- loop_panels.c
+bool leat_loops_by_panels(const leat_loops *loops);
+// Outputs [low, high) of a row, or a block of theirs; low is a multiple of LEAT_LANES.
+void leat_loops_panels(leat_loops *loops, k_value low, k_value high, k_value block);
+
 // -- squares.c
 // The axis that squares lie along besides the last one; -1: the unit is not to be cut into squares.
 int leat_loops_across(const leat_loops *loops);
@@ -84,6 +90,23 @@ void leat_loops_vectors(leat_loops *loops, k_value low, k_value high, k_value *a
 void leat_loops_row(leat_loops *loops);
 // Only one block of it, whose number goes to `scratch`.
 void leat_loops_block(leat_loops *loops, k_value block);
+// Does one thing with every accumulator of the pass: to[i] = init · merge(a[i], b[i]) · step(a[i],
+// the operand here) · and for FINISH the result stands for the reduction.
+typedef enum leat_fold_step {
+  LEAT_FOLD_INIT,
+  LEAT_FOLD_MERGE,
+  LEAT_FOLD_STEP,
+  LEAT_FOLD_FINISH
+} leat_fold_step;
+void leat_loops_fold(leat_loops *loops, leat_fold_step what, const k_value *a, const k_value *b,
+                     k_value position, k_value *to);
+bool leat_loops_one_block(const leat_loops *loops); // rule 2: the order of sums knows no blocks
+// Rule 2, for one vector of outputs: goes to it, folds an element, finishes and stores the results,
+// stores those of a block.
+void leat_loops_at_columns(leat_loops *loops, k_value column, k_value mask);
+void leat_loops_step(leat_loops *loops, k_value number, k_value *acc);
+void leat_loops_finish_columns(leat_loops *loops, const k_value *acc);
+void leat_loops_keep_block(leat_loops *loops, k_value block, const k_value *acc);
 int64_t leat_loops_block_size(const leat_loops *loops); // elements: ops/reduce.h
 
 #endif

@@ -17,6 +17,7 @@
 enum {
   COSTLY = 100,      // picoseconds of an element that is kept from pass to pass
   LEAST_CHUNK = 256, // elements of a tile
+  LEAST_PANEL = 256, // outputs of a tile that reads rows in long runs
   MOST_CHUNK = 1 << 20,
   MOST_WIDE_COST = 48, // instructions of a pass that makes vectors of outputs side by side
 };
@@ -65,6 +66,10 @@ static void choose_axes(leat_loops *s) {
 
 // Rule 2: outputs [low, high) of a row, or a block of theirs.
 static void columns(leat_loops *s, k_value low, k_value high, k_value block) {
+  if (leat_loops_by_panels(s)) {
+    leat_loops_panels(s, low, high, block);
+    return;
+  }
   k_instr *loop = k_loop_begin(s->b, low, high, (int64_t)s->wide * LEAT_LANES, NULL, 0);
   s->columns = k_loop_index(loop);
   if (block)
@@ -236,7 +241,9 @@ static leat_dim make_tiles(leat_loops *s, double cost) {
   leat_dim length = product(s, s->lanes);
   if (separate && (per_row > 2 * LEAT_TILE_NANOSECONDS || leat_dim_is(s->row_count, 1))) {
     double per_element = per_row / (leat_cost_elements(&length, 1) + 1e-9);
-    int64_t step = (int64_t)s->wide * LEAT_LANES, least = s->by_lanes ? LEAST_CHUNK : step;
+    bool by_panels = leat_loops_by_panels(s);
+    int64_t step = by_panels ? LEAST_PANEL : (int64_t)s->wide * LEAT_LANES;
+    int64_t least = s->by_lanes ? LEAST_CHUNK : step;
     int64_t size = (int64_t)fmin(LEAT_TILE_NANOSECONDS / (per_element + 1e-9), MOST_CHUNK);
     size = size < least ? least : size / step * step;
     while (w->general && size & (size - 1)) size &= size - 1; // many sizes, one kernel

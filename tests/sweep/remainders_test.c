@@ -1,7 +1,8 @@
 // Sizes that leave every remainder. Contractions: the columns, rows and depths here leave each
 // number of whole and part vectors, panels, blocks and tiles (codegen/contract_plan.c chooses them
-// from the sizes). Transposes: whole and part squares and blocks (codegen/squares.c). cpu and c
-// give what ref does whatever is left over. $LEAT_TEST_SEED draws which sizes meet.
+// from the sizes). Sums over rows: whole and part panels of columns, rows by fours, blocks of rows
+// (codegen/loop_panels.c). Transposes: whole and part squares and blocks (codegen/squares.c). cpu
+// and c give what ref does whatever is left over. $LEAT_TEST_SEED draws which sizes meet.
 #include "base/cpuid.h"
 #include "tests/sweep/programs.h"
 #include "tests/unit/check.h"
@@ -214,6 +215,55 @@ TEST(target_c) {
   check_agrees(&p, 3);
 }
 
+// -- Sums over rows ------------------------------------------------------------------------------
+
+static const int64_t lengths[] = {255, 256, 257, 271, 272, 511, 513, 1023, 1024, 1025, 1040, 2065};
+static const int64_t heights[] = {15, 16, 17, 18, 19, 23, 100, 1023, 1024, 1025, 1031, 2050};
+static const char *const folds[] = {"sum(%s, axis=%d)", "max(%s, axis=%d)", "argmin(%s, axis=%d)",
+                                    "mean(%s * 3, axis=%d)"};
+
+static void add_fold(program *p, leat_dtype dtype, const char *fold, int rank, test_dim *dims) {
+  test_value x = program_input(p, dtype, rank, dims, FILL_PLAIN, dim_const(0));
+  add_statement(p, MATCH_VALUES, &x, leat_arena_printf(p->arena, fold, x.name, rank - 2));
+}
+
+// Several results of a matrix in one kernel, one of which is of all elements.
+static void add_folds(program *p, test_dim row, test_dim column) {
+  test_dim dims[] = {row, column};
+  test_value x = program_input(p, LEAT_f32, 2, dims, FILL_PLAIN, dim_const(0));
+  test_value y = program_input(p, LEAT_f32, 1, &column, FILL_PLAIN, dim_const(0));
+  test_value all = {.match = MATCH_VALUES, .name = "all", .label = "all"};
+  leat_text_add(&p->body, "  all = %s * 2 + %s\n", x.name, y.name);
+  program_fetch(p, &all);
+  add_statement(p, MATCH_VALUES, &x, "sum(all, axis=0)");
+  add_statement(p, MATCH_VALUES, &x, "sum(all * all, axis=0)");
+}
+
+static void add_all_folds(program *p, int64_t turn, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    test_dim height = dim_const(TURN(heights, 5 * i + turn)), length = dim_const(lengths[i]);
+    test_dim dims[] = {dim_const(1 + i % 3), height, length};
+    leat_dtype dtype = (i + turn) % 2 ? LEAT_f32 : TURN(dtypes, i / 2 + turn);
+    const char *fold = dtype == LEAT_c64 ? folds[0] : TURN(folds, i + turn);
+    add_fold(p, dtype, fold, 2 + i % 2, dims + !(i % 2));
+  }
+  add_folds(p, dim_const(TURN(heights, turn)), dim_const(TURN(lengths, 7 * turn)));
+}
+
+TEST(sums_over_rows) {
+  program p;
+  program_init(&p, SEED);
+  add_all_folds(&p, (int64_t)(test_seed() % 997), COUNT(lengths));
+  check_agrees(&p, 2);
+}
+
+TEST(sums_over_rows_by_target_c) {
+  program p;
+  program_init(&p, SEED);
+  add_all_folds(&p, (int64_t)(test_seed() % 991), 3);
+  check_agrees(&p, 3);
+}
+
 // -- Sizes that are known only while running: one program, many sizes -----------------------------
 
 static void compare(program *p, leat_tensor *const *outs) {
@@ -254,6 +304,9 @@ TEST(run_time_sizes) {
   add_across(&p, LEAT_f32, dim_const(4), depth, column);
   add_across(&p, LEAT_f32, row, depth, column);
   add_by_columns(&p, LEAT_f32, row, depth, dim_const(130));
+  test_dim high[] = {depth, column};
+  add_fold(&p, LEAT_f32, folds[0], 2, high);
+  add_folds(&p, depth, column);
   for (int way = 0; way < 2; way++)
     CHECK_EQ_INT(prepared_open(&runs[way], &p, &ways[way]), LEAT_OK);
   for (int64_t round = 0; round < ROUNDS && !check_failures; round++) run_round(&p, runs, round);
