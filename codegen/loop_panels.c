@@ -9,7 +9,9 @@
 #include <string.h>
 
 enum {
-  COLUMNS = 1024,      // of a panel
+  COLUMNS = 1024, // of a panel
+  // Behind whole vectors is the place of one more, which may have no lanes.
+  ROOM = COLUMNS + LEAT_LANES,
   ROWS = 4,            // at a time
   LEAST_STEPS = 16,    // fewer rows and
   LEAST_COLUMNS = 256, // columns do not pay for the arrays
@@ -151,8 +153,8 @@ static void make_room(panel *p, bool for_totals) {
   leat_loops_at_columns(s, p->low, NULL);
   leat_loops_fold(s, LEAT_FOLD_INIT, NULL, NULL, NULL, types);
   for (uint32_t i = 0; i < p->count; i++) {
-    p->sums[i] = k_local(s->b, K_SPACE_REGISTER, types[i]->dtype, COLUMNS);
-    if (for_totals) p->totals[i] = k_local(s->b, K_SPACE_REGISTER, types[i]->dtype, COLUMNS);
+    p->sums[i] = k_local(s->b, K_SPACE_REGISTER, types[i]->dtype, ROOM);
+    if (for_totals) p->totals[i] = k_local(s->b, K_SPACE_REGISTER, types[i]->dtype, ROOM);
   }
 }
 

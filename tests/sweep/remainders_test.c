@@ -247,6 +247,8 @@ static void add_all_folds(program *p, int64_t turn, int64_t count) {
     const char *fold = dtype == LEAT_c64 ? folds[0] : TURN(folds, i + turn);
     add_fold(p, dtype, fold, 2 + i % 2, dims + !(i % 2));
   }
+  test_dim two_arrays[] = {dim_const(17), dim_const(1025)};
+  add_fold(p, LEAT_f32, "argmin(%s, axis=%d)", 2, two_arrays);
   add_folds(p, dim_const(TURN(heights, turn)), dim_const(TURN(lengths, 7 * turn)));
 }
 
