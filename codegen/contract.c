@@ -113,17 +113,7 @@ static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k
                      k_value *acc) {
   k_builder *b = c->b;
   k_value columns[LEAT_MOST_VECTORS];
-  k_value width = leat_contraction_has_panels(c->p) ? k_i64(b, c->p->width) : c->columns;
-  k_value from = k_add(b, c->b_base, k_mul(b, k, width));
-  if (!leat_contraction_has_panels(c->p)) from = k_add(b, from, c->column);
-  for (int j = 0; j < c->p->wide; j++) {
-    k_value at = k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES));
-    if (c->b_buffer && c->p->ahead)
-      k_prefetch(b, c->b_buffer, k_add(b, at, k_mul(b, c->columns, k_i64(b, c->p->ahead))));
-    columns[j] = c->b_buffer ? k_load(b, c->b_buffer, at, LEAT_LANES,
-                                      leat_contraction_has_panels(c->p) ? NULL : c->masks[j])
-                             : leat_contraction_operand(c, 1, k, c->column, c->columns);
-  }
+  leat_contraction_load_b(c, k, columns);
   for (int i = 0; i < high; i++) {
     k_value x = load_a(c, row, i, clamped, k);
     for (int j = 0; j < c->p->wide; j++) {
@@ -161,17 +151,28 @@ static uint32_t code_of_epilogue(const leat_contraction *c) {
   return code;
 }
 
-// acc of the block of `high` rows from `row`, for k in [low, end).
-static void accumulate(leat_contraction *c, k_value row, int high, bool clamped, k_value low,
-                       k_value end, k_value *acc) {
+static void accumulate_rows(leat_contraction *c, k_value row, int high, bool clamped, k_value low,
+                            k_value end, k_value *acc) {
   uint32_t count = (uint32_t)(high * c->p->wide);
   assert(count <= LEAT_ACCUMULATORS);
-  if (c->p->b == LEAT_OPERAND_TURNED) low = accumulate_across(c, row, high, clamped, low, end, acc);
   k_instr *loop = k_loop_begin(c->b, low, end, 1, acc, count);
   for (uint32_t i = 0; i < count; i++) acc[i] = k_loop_carried(loop, i);
   multiply(c, row, high, clamped, k_loop_index(loop), acc);
   k_loop_end(c->b, acc, count);
   for (uint32_t i = 0; i < count; i++) acc[i] = k_result(c->b, loop, i);
+}
+
+// acc of the block of `high` rows from `row`, for k in [low, end).
+static void accumulate(leat_contraction *c, k_value row, int high, bool clamped, k_value low,
+                       k_value end, k_value *acc) {
+  if (c->p->b == LEAT_OPERAND_TURNED) low = accumulate_across(c, row, high, clamped, low, end, acc);
+  k_value inside = leat_contraction_inside(c, low, end);
+  if (inside) {
+    c->inside = true;
+    accumulate_rows(c, row, high, clamped, low, inside, acc);
+    c->inside = false;
+  }
+  accumulate_rows(c, row, high, clamped, inside ? inside : low, end, acc);
 }
 
 // The block of `high` rows from `row`; `clamped`: of those below c->rows.
@@ -227,6 +228,9 @@ static void place_panel(leat_contraction *c, k_value number) {
     k_value before = k_mul(b, c->matrix, leat_lower_dim(c->w, c->p->panels));
     k_value size = k_mul(b, c->depth, k_i64(b, c->p->width));
     c->b_base = k_mul(b, k_add(b, before, number), size);
+  } else if (c->piece) {
+    k_value size = k_i64(b, LEAT_PIECE_ROWS * c->p->width);
+    c->b_base = k_mul(b, k_sub(b, number, c->first_panel), size);
   } else {
     c->b_base = k_mul(b, c->matrix, k_mul(b, c->depth, c->columns));
   }
@@ -252,30 +256,42 @@ static int64_t local_elements(const leat_contraction *c) {
   return c->p->tile_rows * c->p->width * c->p->tile_panels;
 }
 
-// One block of k for rows [low, high) of a panel of the tile whose first row is `top`: the sums
-// resume from where the block before left them.
-static void deepen(leat_contraction *c, k_value top, k_value low, k_value high, k_value from,
-                   k_value end) {
+// One block of k for a block of rows from `row` of a panel of the tile whose first row is `top`:
+// the sums resume from where the block before left them.
+static void deepen_block(leat_contraction *c, k_value top, k_value row, int high, bool clamped,
+                         k_value from, k_value end) {
   k_builder *b = c->b;
   k_value acc[LEAT_ACCUMULATORS];
-  bool clamped = !leat_dim_is_const(c->p->rows) || c->p->rows.value % c->p->high;
-  k_instr *loop = k_loop_begin(b, low, high, c->p->high, NULL, 0);
-  k_value row = k_loop_index(loop);
   k_value above = k_mul(b, k_sub(b, row, top), k_i64(b, c->p->width));
   k_value first = k_add(b, c->local_base, above);
-  for (int i = 0; i < c->p->high * c->p->wide; i++) {
+  for (int i = 0; i < high * c->p->wide; i++) {
     k_value at = k_add(b, first, k_i64(b, (int64_t)i * LEAT_LANES));
     acc[i] = k_load(b, c->local, at, LEAT_LANES, NULL);
   }
-  accumulate(c, row, c->p->high, clamped, from, end, acc);
-  store_block(c, c->local, first, c->p->high, acc);
+  accumulate(c, row, high, clamped, from, end, acc);
+  store_block(c, c->local, first, high, acc);
+}
+
+// Of rows [low, high). A tile of all rows has a block of what is left of them.
+static void deepen(leat_contraction *c, k_value top, k_value low, k_value high, k_value from,
+                   k_value end) {
+  k_builder *b = c->b;
+  const leat_contraction_plan *p = c->p;
+  int64_t rest = leat_dim_is_const(p->rows) ? p->rows.value % p->high : 0;
+  bool all = rest && p->gathered_rows >= p->rows.value;
+  bool clamped = !all && (rest || !leat_dim_is_const(p->rows));
+  if (all) low = k_i64(b, 0), high = k_i64(b, p->rows.value - rest);
+  k_instr *loop = k_loop_begin(b, low, high, p->high, NULL, 0);
+  deepen_block(c, top, k_loop_index(loop), p->high, clamped, from, end);
   k_loop_end(b, NULL, 0);
+  if (all) deepen_block(c, top, high, (int)rest, false, from, end);
 }
 
 // Of all panels of the tile.
 static void deepen_panels(leat_contraction *c, k_value top, k_value low, k_value high, k_value from,
                           k_value end) {
   if (c->gathered) leat_contraction_gather(c, low, high, from, end);
+  if (c->piece) leat_contraction_pack_pieces(c, from, end);
   k_instr *loop = begin_panels(c);
   deepen(c, top, low, high, from, end);
   end_panels(c, loop);
@@ -435,8 +451,12 @@ static leat_dim count_tiles(leat_lower *w, leat_dim parts) {
 
 static leat_contraction begin_kernel(leat_lower *w) {
   leat_contraction c = leat_contraction_begin(w);
+  leat_dtype dtype = c.p->item->node->outputs[0].dtype;
   if (c.p->a == LEAT_OPERAND_GATHERED)
-    c.gathered = k_local(c.b, K_SPACE_REGISTER, c.p->item->node->outputs[0].dtype, c.p->gathered);
+    c.gathered = k_local(c.b, K_SPACE_REGISTER, dtype, c.p->gathered);
+  if (c.p->b == LEAT_OPERAND_TILED)
+    c.piece =
+        k_local(c.b, K_SPACE_REGISTER, dtype, LEAT_PIECE_ROWS * c.p->width * c.p->tile_panels);
   return c;
 }
 

@@ -14,16 +14,26 @@ typedef struct leat_contraction {
   const k_buffer *gathered;            // … a's elements from row first_row and first_k on
   k_value first_row, first_k;
   const k_buffer *local; // the c of a deep tile, panel by panel
+  const k_buffer *piece; // of each panel, which the tile has packed: rows from piece_k; NULL: none
+  k_value piece_k;
   k_value rows, columns, depth;
   k_value matrix, a_base;             // of the batch: b's number, a's first element
   k_value first_panel, end_panel;     // of the tile
   k_value column, b_base, local_base; // of the panel: the first column, element of b, of c
   k_value masks[LEAT_MOST_VECTORS];   // which columns of each vector exist
+  bool inside; // rows of b are read behind which others stand, so that they need no masks
   leat_stores stores;
 } leat_contraction;
 
 leat_contraction leat_contraction_begin(leat_lower *w);
 void leat_contraction_pack(leat_table *table, leat_unit *unit);
+// Row k of b at the panel's columns, vector by vector.
+void leat_contraction_load_b(leat_contraction *c, k_value k, k_value *columns);
+// Of rows [low, end) of a b that is read where it lies, the first behind which there may be no
+// elements where a panel hangs over; NULL: no panel does, or it is not known.
+k_value leat_contraction_inside(const leat_contraction *c, k_value low, k_value end);
+// Rows [low, end) of the tile's panels become pieces.
+void leat_contraction_pack_pieces(leat_contraction *c, k_value low, k_value end);
 // Vector number j of a row, which the kernel is at, of the panel is done with.
 void leat_contraction_finish(leat_contraction *c, int j, k_value value);
 // winograd.c

@@ -51,6 +51,57 @@ void leat_contraction_place_columns(leat_contraction *c, k_value panel) {
   }
 }
 
+// -- Rows of b ------------------------------------------------------------------------------------
+
+// Of rows [low, end), where they lie, the first behind which there may be no elements where a panel
+// hangs over; NULL: no panel does, or it is not known.
+static k_value find_inside(const leat_contraction *c, k_value low, k_value end) {
+  const leat_contraction_plan *p = c->p;
+  if (!c->b_buffer || !leat_dim_is_const(p->columns) || p->columns.value < 1 || has_whole_panels(p))
+    return NULL;
+  int64_t last = (p->width - 2 + p->columns.value) / p->columns.value;
+  k_value inside = k_sub(c->b, c->depth, k_i64(c->b, last));
+  return k_binary(c->b, K_MIN, k_binary(c->b, K_MAX, inside, low), end);
+}
+
+// Of vector j of a row of b that is read where it lies.
+static k_value mask_of(const leat_contraction *c, int j) {
+  return c->inside ? NULL : c->masks[j];
+}
+
+static bool is_packed(const leat_contraction *c) {
+  return c->piece || leat_contraction_has_panels(c->p);
+}
+
+k_value leat_contraction_inside(const leat_contraction *c, k_value low, k_value end) {
+  return is_packed(c) ? NULL : find_inside(c, low, end);
+}
+
+// Asks for what is read of b some rows later.
+static void prefetch_b(leat_contraction *c, k_value k) {
+  k_builder *b = c->b;
+  k_value later = k_mul(b, k_add(b, k, k_i64(b, c->p->ahead)), c->columns);
+  k_value from = k_add(b, later, c->column);
+  if (!c->piece) from = k_add(b, from, c->b_base);
+  for (int j = 0; j < c->p->wide; j++)
+    k_prefetch(b, c->b_buffer, k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES)));
+}
+
+void leat_contraction_load_b(leat_contraction *c, k_value k, k_value *columns) {
+  k_builder *b = c->b;
+  bool packed = is_packed(c);
+  const k_buffer *buffer = c->piece ? c->piece : c->b_buffer;
+  k_value row = c->piece ? k_sub(b, k, c->piece_k) : k;
+  k_value from = k_add(b, c->b_base, k_mul(b, row, packed ? k_i64(b, c->p->width) : c->columns));
+  if (!packed) from = k_add(b, from, c->column);
+  if (c->b_buffer && c->p->ahead) prefetch_b(c, k);
+  for (int j = 0; j < c->p->wide; j++) {
+    k_value at = k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES));
+    columns[j] = buffer ? k_load(b, buffer, at, LEAT_LANES, packed ? NULL : mask_of(c, j))
+                        : leat_contraction_operand(c, 1, k, c->column, c->columns);
+  }
+}
+
 // -- Operands that are computed -------------------------------------------------------------------
 
 // The place of an operand's matrix.
@@ -127,22 +178,80 @@ static k_value pack_across(leat_contraction *c, const k_buffer *out, k_value fir
   return whole;
 }
 
-// Of those in [low, end), row by row.
-static void pack_rows(leat_contraction *c, const k_buffer *out, k_value first, k_value low,
-                      k_value end) {
+// Row k of it.
+static void pack_row(leat_contraction *c, const k_buffer *out, k_value first, k_value k) {
   k_builder *b = c->b;
-  k_instr *loop = k_loop_begin(b, low, end, 1, NULL, 0);
-  k_value k = k_loop_index(loop);
   k_value to = k_mul(b, k_add(b, first, k), k_i64(b, c->p->width));
   k_value from = k_add(b, k_add(b, c->b_base, k_mul(b, k, c->columns)), c->column);
   for (int j = 0; j < c->p->wide; j++) {
     k_value at = k_i64(b, (int64_t)j * LEAT_LANES);
     k_value x = c->b_buffer
-                    ? k_load(b, c->b_buffer, k_add(b, from, at), LEAT_LANES, c->masks[j])
+                    ? k_load(b, c->b_buffer, k_add(b, from, at), LEAT_LANES, mask_of(c, j))
                     : leat_contraction_operand(c, 1, k, k_add(b, c->column, at), c->columns);
     k_store(b, out, k_add(b, to, at), x, NULL);
   }
+}
+
+static void pack_in_loop(leat_contraction *c, const k_buffer *out, k_value first, k_value low,
+                         k_value end) {
+  k_instr *loop = k_loop_begin(c->b, low, end, 1, NULL, 0);
+  pack_row(c, out, first, k_loop_index(loop));
+  k_loop_end(c->b, NULL, 0);
+}
+
+// Those in [low, end).
+static void pack_rows(leat_contraction *c, const k_buffer *out, k_value first, k_value low,
+                      k_value end) {
+  k_value inside = find_inside(c, low, end);
+  if (inside) {
+    c->inside = true;
+    pack_in_loop(c, out, first, low, inside);
+    c->inside = false;
+  }
+  pack_in_loop(c, out, first, inside ? inside : low, end);
+}
+
+// The panel of the tile, whose piece begins at a row that is returned, as if it were row 0.
+static k_value begin_piece(leat_contraction *c, k_value number, k_value low) {
+  k_builder *b = c->b;
+  k_value before = k_mul(b, k_sub(b, number, c->first_panel), k_i64(b, LEAT_PIECE_ROWS));
+  leat_contraction_place_columns(c, number);
+  return k_sub(b, before, low);
+}
+
+static void pack_pieces_across(leat_contraction *c, k_value low, k_value end) {
+  k_instr *panels = k_loop_begin(c->b, c->first_panel, c->end_panel, 1, NULL, 0);
+  k_value first = begin_piece(c, k_loop_index(panels), low);
+  k_value rest = pack_across(c, c->piece, first, low, end);
+  pack_rows(c, c->piece, first, rest, end);
+  k_loop_end(c->b, NULL, 0);
+}
+
+// Row by row, in runs as long as the tile is wide. `begin`: of the rows that are packed.
+static void pack_pieces_along(leat_contraction *c, k_value begin, k_value low, k_value end) {
+  k_builder *b = c->b;
+  k_instr *rows = k_loop_begin(b, low, end, 1, NULL, 0);
+  k_instr *panels = k_loop_begin(b, c->first_panel, c->end_panel, 1, NULL, 0);
+  k_value first = begin_piece(c, k_loop_index(panels), begin);
+  pack_row(c, c->piece, first, k_loop_index(rows));
   k_loop_end(b, NULL, 0);
+  k_loop_end(b, NULL, 0);
+}
+
+void leat_contraction_pack_pieces(leat_contraction *c, k_value low, k_value end) {
+  c->piece_k = low;
+  c->b_base = k_i64(c->b, 0);
+  if (c->p->across) {
+    pack_pieces_across(c, low, end);
+    return;
+  }
+  k_value inside = find_inside(c, low, end);
+  if (inside) {
+    c->inside = true;
+    pack_pieces_along(c, low, low, inside);
+    c->inside = false;
+  }
+  pack_pieces_along(c, low, inside ? inside : low, end);
 }
 
 // A tile is LEAT_DEPTH_BLOCK rows of a panel.

@@ -8,7 +8,9 @@ enum {
   LEAST_CHAINS = 12, // accumulators that hide the latency of an fma
   FEW_ROWS = 4,
   MOST_TURNED_ROWS = 8,    // above, packing b costs less
+  MOST_SPILLED_ROWS = 4,   // the same where registers do not hold a square
   PACKED_ROWS = 48,        // that are worth packing b, if it is too large for a cache
+  MOST_TILED_ROWS = 64,    // that are a tile, which so may pack b for itself
   MANY_ROWS = 1024,        // from which packing costs next to nothing
   REUSED_ROWS = 384,       // the same, if panels stay in a first cache
   FAR_APART = 256,         // bytes from one k to the next, for many columns
@@ -248,20 +250,53 @@ static bool stays_near(const leat_contraction_planner *s) {
   return panel <= s->target->l1 / 2 && leat_dim_is_const(p->rows) && p->rows.value >= REUSED_ROWS;
 }
 
-// For one product, or for all of a loop's turns.
-static bool is_worth_packing(const leat_contraction_planner *s, const leat_panels_home *home) {
-  const leat_type *b = leat_value_type(s->p->item->node->inputs[1]);
-  double bytes = leat_cost_bytes(b);
-  bool many = !leat_dim_is_const(s->p->rows) || s->p->rows.value >= PACKED_ROWS || home->region;
-  return is_computed(s, 1) || (many && bytes >= (double)s->target->l2 / 2) ||
-         (stays_near(s) && bytes >= 4 * (double)s->target->l1);
-}
-
 // Rows of b so far apart that few places of a cache are for all of them.
 static bool collides(const leat_contraction_planner *s) {
   const leat_dim columns = s->p->columns;
   int64_t size = (int64_t)leat_dtype_size(s->dtype);
   return leat_dim_is_const(columns) && columns.value * size % COLLIDING_BYTES == 0;
+}
+
+// Whether other products of it would share its panels.
+static bool is_multiplied_elsewhere(const leat_contraction_planner *s) {
+  const leat_value b = s->p->item->node->inputs[1];
+  const leat_item *item = leat_item_of(s->w.table, b);
+  if (item->role == LEAT_ROLE_FREE) return item->readers > 1;
+  for (uint32_t i = 0; i < item->users.count; i++) {
+    const leat_item *user = item->users.items[i]->consumer;
+    if (user != s->p->item && user->node->info->kind == LEAT_KIND_CONTRACT &&
+        leat_item_of(s->w.table, user->node->inputs[1]) == item)
+      return true;
+  }
+  return item->role == LEAT_ROLE_ALIAS;
+}
+
+// A tile that has all rows packs what it needs of b near to where it multiplies: else that would be
+// written to memory, and read from there. Fewer rows stream through what lies well.
+static bool is_worth_tiling(const leat_contraction_planner *s) {
+  const leat_contraction_plan *p = s->p;
+  int64_t rows = leat_dim_is_const(p->rows) ? p->rows.value : MOST_TILED_ROWS + 1;
+  bool again = rows > p->high && (rows >= PACKED_ROWS || collides(s));
+  bool far = leat_cost_bytes(leat_value_type(p->item->node->inputs[1])) > (double)s->target->l2;
+  return rows > FEW_ROWS && rows <= MOST_TILED_ROWS && (again || is_computed(s, 1)) && far &&
+         p->a == LEAT_OPERAND_DIRECT && leat_dim_is(p->batch, 1) && !is_multiplied_elsewhere(s);
+}
+
+// Of what lies across: whether its rows are few enough to turn squares of b in registers.
+static bool is_worth_turning(const leat_contraction_planner *s) {
+  const leat_contraction_plan *p = s->p;
+  int square = LEAT_LANES * leat_vector_registers(s->target, s->dtype);
+  int64_t most = square <= s->target->vector_registers ? MOST_TURNED_ROWS : MOST_SPILLED_ROWS;
+  return p->across && leat_dim_is_const(p->rows) && p->rows.value <= most;
+}
+
+// For one product, or for all of a loop's turns.
+static bool is_worth_packing(const leat_contraction_planner *s, const leat_panels_home *home) {
+  double bytes = leat_cost_bytes(leat_value_type(s->p->item->node->inputs[1]));
+  bool many = !leat_dim_is_const(s->p->rows) || s->p->rows.value >= PACKED_ROWS || home->region;
+  bool large = bytes >= (double)s->target->l2 / 2;
+  return is_computed(s, 1) || (many && large) || is_worth_tiling(s) ||
+         (stays_near(s) && bytes >= 4 * (double)s->target->l1);
 }
 
 // A deep tile reads long pieces of b's rows, or all of them one after the other: that is as good as
@@ -314,12 +349,14 @@ static void pack(leat_contraction_planner *s, leat_unit *unit, const leat_type *
   }
 }
 
-// Few rows only wait for b, whose rows lie too far apart for a processor to see what comes.
+// Few rows only wait for b, whose rows lie too far apart for a processor to see what comes. What a
+// tile packs next is on its way while it multiplies.
 static void choose_prefetching(leat_contraction_planner *s) {
   leat_contraction_plan *p = s->p;
   bool few = leat_dim_is_const(p->rows) && p->rows.value <= MOST_ROWS_WAITING;
   bool far = leat_cost_bytes(leat_value_type(p->item->node->inputs[1])) > (double)s->target->l2;
   if (few && far && p->b == LEAT_OPERAND_DIRECT) p->ahead = ROWS_AHEAD;
+  if (p->b == LEAT_OPERAND_TILED && !is_computed(s, 1)) p->ahead = LEAT_DEPTH_BLOCK;
 }
 
 // Panels that an artifact has are rather read than squares turned, or rows.
@@ -330,8 +367,7 @@ static void choose_panels(leat_contraction_planner *s, leat_unit *unit) {
   leat_panels_home home = home_of(s, &type);
   if (!is_worth_packing(s, &home)) return;
   unit->scratch = stored_panels(s, &type);
-  bool turns =
-      !home.region && p->across && leat_dim_is_const(p->rows) && p->rows.value <= MOST_TURNED_ROWS;
+  bool turns = !home.region && is_worth_turning(s);
   if (unit->scratch) {
     p->b = LEAT_OPERAND_STORED;
   } else if (can_prepare(&home, !turns && !reads_well(s))) {
@@ -340,6 +376,9 @@ static void choose_panels(leat_contraction_planner *s, leat_unit *unit) {
   } else if (turns) {
     p->b = LEAT_OPERAND_TURNED;
     choose_block(s);
+  } else if (!reads_well(s) && !home.region && is_worth_tiling(s)) {
+    p->b = LEAT_OPERAND_TILED;
+    p->deep = true;
   } else if (!reads_well(s)) {
     pack(s, unit, &type, LEAT_OPERAND_PACKED, &home);
   }

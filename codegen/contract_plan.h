@@ -11,6 +11,8 @@ enum {
   LEAT_MOST_VECTORS = 16, // vectors of columns
   LEAT_MOST_STRIPS = 8,   // of a, side by side
   LEAT_DEPTH_BLOCK = 256, // elements of k, of a deep contraction
+  // Rows from one panel's piece to the next: one more, so that all do not collide in a cache.
+  LEAT_PIECE_ROWS = LEAT_DEPTH_BLOCK + 1,
 };
 
 // A convolution by transforms: each place of a tile of x and of its outputs has a product of its
@@ -46,10 +48,11 @@ typedef struct leat_depthwise_plan {
 typedef enum leat_operand_way {
   LEAT_OPERAND_DIRECT,   // read where it lies
   LEAT_OPERAND_GATHERED, // a: into a local array, a tile's rows at a time
-  LEAT_OPERAND_PACKED,   // b: as panels, each [depth, width] filled up with zeros, which a kernel
-                         // before makes
+  LEAT_OPERAND_PACKED,   // b: as panels, each [depth, width] filled up with whatever numbers, which
+                         // a kernel before makes
   LEAT_OPERAND_PREPARED, // b: as PACKED, but made once, and anew when its variable was assigned
   LEAT_OPERAND_STORED,   // b: an artifact has its panels
+  LEAT_OPERAND_TILED,    // b: as PACKED, by each tile for itself, LEAT_DEPTH_BLOCK rows at a time
   LEAT_OPERAND_TURNED,   // b, which lies along k: squares of it are turned in registers
 } leat_operand_way;
 

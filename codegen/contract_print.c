@@ -9,9 +9,13 @@
 enum { FEW = 20 }; // that are shown, unless all are wanted
 
 static const char *const ways[] = {
-    [LEAT_OPERAND_DIRECT] = "in place", [LEAT_OPERAND_GATHERED] = "gathered",
-    [LEAT_OPERAND_PACKED] = "packed",   [LEAT_OPERAND_STORED] = "stored as panels",
-    [LEAT_OPERAND_TURNED] = "turned",   [LEAT_OPERAND_PREPARED] = "packed once",
+    [LEAT_OPERAND_DIRECT] = "in place",
+    [LEAT_OPERAND_GATHERED] = "gathered",
+    [LEAT_OPERAND_PACKED] = "packed",
+    [LEAT_OPERAND_STORED] = "stored as panels",
+    [LEAT_OPERAND_TURNED] = "turned",
+    [LEAT_OPERAND_PREPARED] = "packed once",
+    [LEAT_OPERAND_TILED] = "packed by each tile",
 };
 
 static void print_sizes(const leat_contraction_plan *p, leat_text *out) {

@@ -17,8 +17,9 @@ enum {
 
 // -- Caches ---------------------------------------------------------------------------------------
 
-// Bytes of the second cache for what a tile has: a half for its b, LEAT_DEPTH_BLOCK deep, 14 of 64
-// parts for the rows of a that are gathered together, 11 for the local c of a deep tile.
+// Bytes of the second cache for what a tile has: a half for its b, LEAT_DEPTH_BLOCK deep, or a
+// quarter where it has pieces of it, 14 of 64 parts for the rows of a that are gathered together,
+// 11 for the local c of a deep tile.
 static int64_t cache_for(const leat_contraction_planner *s, int parts) {
   return (s->target->l2 < MOST_CACHE ? s->target->l2 : MOST_CACHE) * parts / 64;
 }
@@ -28,7 +29,8 @@ static int64_t tile_columns(const leat_contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
   bool flat = !p->deep && p->a == LEAT_OPERAND_DIRECT && p->depth.value > LEAT_DEPTH_BLOCK;
   int64_t depth = flat ? p->depth.value : LEAT_DEPTH_BLOCK;
-  return cache_for(s, 32) / (depth * (int64_t)leat_dtype_size(s->dtype));
+  return cache_for(s, p->b == LEAT_OPERAND_TILED ? 16 : 32) /
+         (depth * (int64_t)leat_dtype_size(s->dtype));
 }
 
 static int64_t gathered_bytes(const leat_contraction_planner *s) {
@@ -102,21 +104,23 @@ static bool is_worth_splitting(const leat_contraction_planner *s) {
 static void choose_deep_tile(leat_contraction_planner *s) {
   leat_contraction_plan *p = s->p;
   int64_t unit = unit_of_rows(s);
+  bool all = p->b == LEAT_OPERAND_TILED;
   p->tile_panels = leat_contraction_most_panels(s);
   int64_t panel = unit * p->width * (int64_t)leat_dtype_size(s->dtype);
   while (p->tile_panels > 1 && p->tile_panels * panel > tile_bytes(s))
     p->tile_panels = (p->tile_panels + 1) / 2;
   p->tile_rows = rows_within(s, tile_bytes(s), p->tile_panels * p->width);
-  if (leat_dim_is_const(p->rows) && p->rows.value < p->tile_rows)
+  if (all) p->tile_rows = p->rows.value;
+  if (leat_dim_is_const(p->rows) && p->rows.value <= p->tile_rows)
     p->tile_rows = round_up(p->rows.value < 1 ? 1 : p->rows.value, unit);
   p->split = is_worth_splitting(s);
   double parts = p->split ? count_parts(p) : 1;
   while (count_tiles(p) * parts < s->target->cores) {
-    if (p->tile_rows > 4 * unit)
+    if (p->tile_rows > 4 * unit && !all)
       p->tile_rows -= unit;
     else if (p->tile_panels > 1)
       p->tile_panels = (p->tile_panels + 1) / 2;
-    else if (p->tile_rows > unit)
+    else if (p->tile_rows > unit && !all)
       p->tile_rows -= unit;
     else
       break;

@@ -138,6 +138,20 @@ TEST(deep_ones_that_leave_each_remainder) {
   check_agrees(&p, 2);
 }
 
+// Of rows and a b that tiles pack for themselves, along and across; some of it is far apart.
+TEST(rows_of_one_tile) {
+  program p;
+  program_init(&p, SEED);
+  int64_t turn = (int64_t)(test_seed() % 997);
+  for (int64_t i = 0; i < COUNT(rows); i += 6) {
+    add_sizes(&p, LEAT_f32, 48 + (turn + i) % 17, 760 + turn % 23, 336 + (turn + i) % 48);
+    add_sizes(&p, LEAT_f32, TURN(rows, i + turn), 515 + turn % 7, 512);
+    add_across(&p, LEAT_f32, dim_const(5 + (turn + 7 * i) % 60), dim_const(760 + turn % 23),
+               dim_const(336 + (turn + i) % 48));
+  }
+  check_agrees(&p, 2);
+}
+
 // So long that parts of them are summed by tiles of their own: of all operands that there are.
 TEST(long_sums) {
   program p;
