@@ -21,6 +21,7 @@ typedef struct leat_target_info {
   int vector_bytes;     // of such a register; 0: it holds one number
   bool has_fma;
   bool broadcasts;  // an instruction takes one number in memory for all lanes
+  bool masks;       // those of vectors are registers, and cost nothing where something is loaded
   int64_t l1, l2;   // bytes of a core's caches of data
   int64_t l3;       // of the cache that cores share: what is larger is stored past the caches
   int line;         // bytes of a cache's line

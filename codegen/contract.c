@@ -123,23 +123,59 @@ static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k
   }
 }
 
-// acc of the block of `high` rows from `row`, for LEAT_LANES of k at a time.
+// acc of `high` rows from `row` by `together` squares of columns from `column` on.
+static void add_squares(leat_contraction *c, k_value row, int high, bool clamped, k_value low,
+                        k_value end, k_value column, int together, k_value *acc) {
+  k_builder *b = c->b;
+  k_value rows[LEAT_LANES];
+  uint32_t count = (uint32_t)(high * together);
+  k_instr *loop = k_loop_begin(b, low, end, c->p->square, acc, count);
+  for (uint32_t i = 0; i < count; i++) acc[i] = k_loop_carried(loop, i);
+  k_value k = k_loop_index(loop);
+  for (int s = 0; s < together; s++) {
+    k_value first = k_add(b, column, k_i64(b, (int64_t)s * c->p->square));
+    leat_contraction_read_square(c, k, first, rows);
+    for (int j = 0; j < c->p->square; j++)
+      for (int i = 0; i < high; i++) {
+        k_value x = load_a(c, row, i, clamped, k_add(b, k, k_i64(b, j)));
+        k_value *sum = &acc[i * together + s];
+        *sum = k_mul_add(b, x, rows[j], *sum);
+      }
+  }
+  k_loop_end(b, acc, count);
+  for (uint32_t i = 0; i < count; i++) acc[i] = k_result(b, loop, i);
+}
+
+// Of narrow sum number i, of which a row has `together` from column `side` of a panel on.
+static k_value place_narrow(const leat_contraction *c, k_value side, int i, int together) {
+  int64_t at = (int64_t)(i / together) * LEAT_LANES + (int64_t)(i % together) * c->p->square;
+  return k_add(c->b, side, k_i64(c->b, at));
+}
+
+// acc of the block of `high` rows from `row`, square by square of k. Narrow sums are local between.
 static k_value accumulate_across(leat_contraction *c, k_value row, int high, bool clamped,
                                  k_value low, k_value end, k_value *acc) {
   k_builder *b = c->b;
-  k_value count = k_sub(b, end, low), rest = k_binary(b, K_AND, count, k_i64(b, LEAT_LANES - 1));
-  k_value whole = k_sub(b, end, rest), rows[LEAT_LANES];
-  k_instr *loop = k_loop_begin(b, low, whole, LEAT_LANES, acc, (uint32_t)high);
-  for (int i = 0; i < high; i++) acc[i] = k_loop_carried(loop, (uint32_t)i);
-  k_value k = k_loop_index(loop);
-  leat_contraction_read_across(c, k, c->column, rows);
-  for (int j = 0; j < LEAT_LANES; j++)
-    for (int i = 0; i < high; i++) {
-      k_value x = load_a(c, row, i, clamped, k_add(b, k, k_i64(b, j)));
-      acc[i] = k_mul_add(b, x, rows[j], acc[i]);
-    }
-  k_loop_end(b, acc, (uint32_t)high);
-  for (int i = 0; i < high; i++) acc[i] = k_result(b, loop, (uint32_t)i);
+  int square = c->p->square, together = c->p->squares;
+  k_value count = k_sub(b, end, low), rest = k_binary(b, K_AND, count, k_i64(b, square - 1));
+  k_value whole = k_sub(b, end, rest);
+  if (square == LEAT_LANES) {
+    add_squares(c, row, high, clamped, low, whole, c->column, 1, acc);
+    return whole;
+  }
+  const k_buffer *local = k_local(b, K_SPACE_REGISTER, acc[0]->dtype, high * LEAT_LANES);
+  k_value narrow[LEAT_ACCUMULATORS];
+  store_block(c, local, k_i64(b, 0), high, acc);
+  k_instr *loop = k_loop_begin(b, k_i64(b, 0), k_i64(b, LEAT_LANES), together * square, NULL, 0);
+  k_value side = k_loop_index(loop);
+  for (int i = 0; i < high * together; i++)
+    narrow[i] = k_load(b, local, place_narrow(c, side, i, together), square, NULL);
+  add_squares(c, row, high, clamped, low, whole, k_add(b, c->column, side), together, narrow);
+  for (int i = 0; i < high * together; i++)
+    k_store(b, local, place_narrow(c, side, i, together), narrow[i], NULL);
+  k_loop_end(b, NULL, 0);
+  for (int i = 0; i < high; i++)
+    acc[i] = k_load(b, local, k_i64(b, i * LEAT_LANES), LEAT_LANES, NULL);
   return whole;
 }
 

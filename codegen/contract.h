@@ -51,8 +51,8 @@ void leat_contraction_place_columns(leat_contraction *c, k_value panel);
 // last two are where the kernel is.
 k_value leat_contraction_operand(leat_contraction *c, uint32_t i, k_value row, k_value at,
                                  k_value end);
-// LEAT_LANES rows of b from k on, at LEAT_LANES columns from `column` on, read along k.
-void leat_contraction_read_across(leat_contraction *c, k_value k, k_value column, k_value *rows);
+// A square of b, read along k: rows of it from k on, at as many columns from `column` on.
+void leat_contraction_read_square(leat_contraction *c, k_value k, k_value column, k_value *rows);
 
 // Rows [low, high) of a, for k in [from, end), become what leat_contraction_gathered reads: of row
 // number i behind `row`, which a block begins at.

@@ -57,7 +57,8 @@ void leat_contraction_place_columns(leat_contraction *c, k_value panel) {
 // hangs over; NULL: no panel does, or it is not known.
 static k_value find_inside(const leat_contraction *c, k_value low, k_value end) {
   const leat_contraction_plan *p = c->p;
-  if (!c->b_buffer || !leat_dim_is_const(p->columns) || p->columns.value < 1 || has_whole_panels(p))
+  if (!p->reads_over || !c->b_buffer || !leat_dim_is_const(p->columns) || p->columns.value < 1 ||
+      has_whole_panels(p))
     return NULL;
   int64_t last = (p->width - 2 + p->columns.value) / p->columns.value;
   k_value inside = k_sub(c->b, c->depth, k_i64(c->b, last));
@@ -129,8 +130,8 @@ k_value leat_contraction_operand(leat_contraction *c, uint32_t i, k_value row, k
   return value;
 }
 
-// LEAT_LANES elements of b along k, in one column.
-static k_value operand_across(leat_contraction *c, k_value k, k_value column) {
+// `lanes` elements of b along k, in one column.
+static k_value operand_across(leat_contraction *c, k_value k, k_value column, int lanes) {
   leat_lower *w = c->w;
   const leat_node *node = c->p->item->node;
   int rank = leat_value_type(node->inputs[1])->rank;
@@ -138,42 +139,43 @@ static k_value operand_across(leat_contraction *c, k_value k, k_value column) {
   put_matrix(c, rank, in);
   in[rank - 2] = (leat_index){.base = k, .step = 1};
   in[rank - 1] = (leat_index){.base = column};
-  w->l.lanes = LEAT_LANES;
+  w->l.lanes = lanes;
   k_value value = leat_operand(&w->l, node, 1, in);
   w->l.lanes = 1;
   return value;
 }
 
 // Beyond the last column it stands once more.
-void leat_contraction_read_across(leat_contraction *c, k_value k, k_value column, k_value *rows) {
+void leat_contraction_read_square(leat_contraction *c, k_value k, k_value column, k_value *rows) {
   k_builder *b = c->b;
   const leat_contraction_plan *p = c->p;
   k_value last = k_sub(b, c->columns, k_i64(b, 1));
-  for (int i = 0; i < LEAT_LANES; i++) {
+  for (int i = 0; i < p->square; i++) {
     k_value at = k_add(b, column, k_i64(b, i));
     if (!has_whole_panels(p)) at = k_binary(b, K_MIN, at, last);
-    rows[i] = operand_across(c, k, at);
+    rows[i] = operand_across(c, k, at, p->square);
   }
-  leat_turn(b, rows, LEAT_LANES);
+  leat_turn(b, rows, p->square);
 }
 
 // -- Packing --------------------------------------------------------------------------------------
 
 // Rows of a panel that begins at row `first` of `out`: those of k in [low, end), but for less than
-// LEAT_LANES, the first of which is returned.
+// a square has, the first of which is returned. Few columns at a time, each in one long run.
 static k_value pack_across(leat_contraction *c, const k_buffer *out, k_value first, k_value low,
                            k_value end) {
   k_builder *b = c->b;
-  k_value count = k_sub(b, end, low), rest = k_binary(b, K_AND, count, k_i64(b, LEAT_LANES - 1));
-  k_value whole = k_sub(b, end, rest), rows[LEAT_LANES];
-  k_instr *loop = k_loop_begin(b, low, whole, LEAT_LANES, NULL, 0);
-  k_value k = k_loop_index(loop), to = k_mul(b, k_add(b, first, k), k_i64(b, c->p->width));
-  for (int j = 0; j < c->p->wide; j++) {
-    k_value side = k_i64(b, (int64_t)j * LEAT_LANES);
-    leat_contraction_read_across(c, k, k_add(b, c->column, side), rows);
-    for (int i = 0; i < LEAT_LANES; i++)
-      k_store(b, out, k_add(b, k_add(b, to, side), k_i64(b, i * c->p->width)), rows[i], NULL);
-  }
+  const leat_contraction_plan *p = c->p;
+  k_value count = k_sub(b, end, low), rest = k_binary(b, K_AND, count, k_i64(b, p->square - 1));
+  k_value whole = k_sub(b, end, rest), rows[LEAT_LANES], width = k_i64(b, p->width);
+  k_instr *columns = k_loop_begin(b, k_i64(b, 0), width, p->square, NULL, 0);
+  k_value side = k_loop_index(columns);
+  k_instr *loop = k_loop_begin(b, low, whole, p->square, NULL, 0);
+  k_value k = k_loop_index(loop), to = k_add(b, k_mul(b, k_add(b, first, k), width), side);
+  leat_contraction_read_square(c, k, k_add(b, c->column, side), rows);
+  for (int i = 0; i < p->square; i++)
+    k_store(b, out, k_add(b, to, k_i64(b, i * p->width)), rows[i], NULL);
+  k_loop_end(b, NULL, 0);
   k_loop_end(b, NULL, 0);
   return whole;
 }

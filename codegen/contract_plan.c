@@ -4,11 +4,13 @@
 #include "ops/reduce.h"
 
 enum {
+  SMALL_SQUARE = 4,  // elements of vectors that one instruction puts together, of any CPU
+  NARROW_SUMS = 8,   // of a small square's columns each
   WIDENING = 10,     // vector registers that products of narrow integers take
   LEAST_CHAINS = 12, // accumulators that hide the latency of an fma
   FEW_ROWS = 4,
   MOST_TURNED_ROWS = 8,    // above, packing b costs less
-  MOST_SPILLED_ROWS = 4,   // the same where registers do not hold a square
+  MOST_TURNED_SMALL = 4,   // the same in small squares
   PACKED_ROWS = 48,        // that are worth packing b, if it is too large for a cache
   MOST_TILED_ROWS = 64,    // that are a tile, which so may pack b for itself
   MANY_ROWS = 1024,        // from which packing costs next to nothing
@@ -45,6 +47,12 @@ static bool lies_across(const leat_contraction_planner *s) {
     if (axis[k] >= 0 && axis[k] != k) return false;
   return axis[rank - 2] == rank - 1 && axis[rank - 1] == rank - 2 && is_computed(s, 1) &&
          leat_item_memory(s->w.table, of)->role != LEAT_ROLE_FREE;
+}
+
+// Elements along a square of what lies across: a vector, if registers have room for all of it.
+static int choose_square(const leat_contraction_planner *s) {
+  int registers = LEAT_LANES * leat_vector_registers(s->target, s->dtype);
+  return registers <= s->target->vector_registers ? LEAT_LANES : SMALL_SQUARE;
 }
 
 static void choose_axes(leat_contraction_planner *s) {
@@ -250,11 +258,14 @@ static bool stays_near(const leat_contraction_planner *s) {
   return panel <= s->target->l1 / 2 && leat_dim_is_const(p->rows) && p->rows.value >= REUSED_ROWS;
 }
 
-// Rows of b so far apart that few places of a cache are for all of them.
-static bool collides(const leat_contraction_planner *s) {
-  const leat_dim columns = s->p->columns;
+// What lies so far apart, in elements, that few places of a cache are for all of it.
+static bool collide(const leat_contraction_planner *s, leat_dim apart) {
   int64_t size = (int64_t)leat_dtype_size(s->dtype);
-  return leat_dim_is_const(columns) && columns.value * size % COLLIDING_BYTES == 0;
+  return leat_dim_is_const(apart) && apart.value * size % COLLIDING_BYTES == 0;
+}
+
+static bool collides(const leat_contraction_planner *s) {
+  return collide(s, s->p->columns);
 }
 
 // Whether other products of it would share its panels.
@@ -285,9 +296,17 @@ static bool is_worth_tiling(const leat_contraction_planner *s) {
 // Of what lies across: whether its rows are few enough to turn squares of b in registers.
 static bool is_worth_turning(const leat_contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
-  int square = LEAT_LANES * leat_vector_registers(s->target, s->dtype);
-  int64_t most = square <= s->target->vector_registers ? MOST_TURNED_ROWS : MOST_SPILLED_ROWS;
+  int64_t most = p->square == LEAT_LANES ? MOST_TURNED_ROWS : MOST_TURNED_SMALL;
   return p->across && leat_dim_is_const(p->rows) && p->rows.value <= most;
+}
+
+// So many squares side by side that their sums hide how long an fma takes, unless what is read of
+// their columns would collide.
+static int choose_squares(const leat_contraction_planner *s) {
+  if (s->p->square == LEAT_LANES) return 1;
+  int squares = collide(s, s->p->depth) ? 2 : LEAT_LANES / SMALL_SQUARE;
+  while (squares > 1 && squares * s->p->high > NARROW_SUMS) squares /= 2;
+  return squares;
 }
 
 // For one product, or for all of a loop's turns.
@@ -376,6 +395,7 @@ static void choose_panels(leat_contraction_planner *s, leat_unit *unit) {
   } else if (turns) {
     p->b = LEAT_OPERAND_TURNED;
     choose_block(s);
+    p->squares = choose_squares(s);
   } else if (!reads_well(s) && !home.region && is_worth_tiling(s)) {
     p->b = LEAT_OPERAND_TILED;
     p->deep = true;
@@ -425,6 +445,8 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit) {
   }
   choose_axes(&s);
   s.p->across = lies_across(&s);
+  s.p->square = choose_square(&s);
+  s.p->reads_over = !s.target->masks;
   if (is_computed(&s, 0) || is_far_apart(&s)) s.p->a = LEAT_OPERAND_GATHERED;
   choose_panels(&s, unit);
   if (s.p->a == LEAT_OPERAND_GATHERED && !is_computed(&s, 0)) choose_strips(&s);

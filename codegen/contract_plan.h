@@ -61,7 +61,10 @@ typedef struct leat_contraction_plan {
   const leat_item *item;
   leat_operand_way a, b;
   bool transposed;               // a is [k, row]
-  bool across;                   // b lies along k: what packs it turns it
+  bool across;                   // b lies along k: what packs it turns it …
+  int square;                    // … in squares of so many elements, which registers hold …
+  int squares;                   // … of b turned by a product: so many side by side
+  bool reads_over;               // what hangs over b's rows is read, but of the last: masks cost
   bool one_b;                    // for all batches, which are more rows
   const leat_unit *packed;       // for this product before: these are its panels; NULL: its own
   leat_unit *ahead_of;           // of a loop or branch: its panels are made in front; NULL: here

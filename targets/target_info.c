@@ -15,7 +15,7 @@ static const leat_target_info x86_64[] = {
     [LEAT_CPU_SSE4] = {X86_64("x86-64-v2", 16, 16), .l2 = 256 * KB, .l3 = 8 * MB},
     [LEAT_CPU_AVX2] = {X86_64("x86-64-v3", 16, 32), .has_fma = true, .l2 = 1 * MB, .l3 = 32 * MB},
     [LEAT_CPU_AVX512] = {X86_64("x86-64-v4", 32, 64), .has_fma = true, .broadcasts = true,
-                         .l2 = 2 * MB, .l3 = 32 * MB},
+                         .masks = true, .l2 = 2 * MB, .l3 = 32 * MB},
 };
 
 #define OTHER(machine, registers)                                                                  \
