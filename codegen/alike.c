@@ -73,7 +73,9 @@ static void put_storage(recipe *r, leat_storage *storage) {
     leat_vec_push(r->arena, &r->parts->storages, storage);
     put_number(r, storage->kind);
     put_number(r, leat_storage_owner(storage)->kind);
+    put_number(r, storage->in_tile);
     put_type(r, &storage->type);
+    if (storage->in_tile) put_storage(r, storage->place.shares);
   }
 }
 
@@ -185,6 +187,12 @@ static void put_part(recipe *r, const leat_output *output) {
 
 static void put_unit(recipe *r) {
   const leat_unit *unit = r->unit;
+  put_number(r, unit->chain.count);
+  for (uint32_t i = 0; i < unit->chain.count; i++) {
+    r->unit = unit->chain.items[i];
+    put_unit(r);
+  }
+  r->unit = unit;
   const uint64_t words[] = {unit->kind,
                             unit->reduced,
                             unit->innermost,

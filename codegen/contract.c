@@ -521,19 +521,73 @@ static void add_all_parts(leat_table *table, leat_unit *unit) {
                  leat_cost_bytes(&unit->parts->type) / LEAT_CACHE_RATE);
 }
 
+static void compute_tile(leat_contraction *c, leat_tile tile) {
+  if (c->p->deep) {
+    deep_tile(c, tile.low, tile.high);
+    return;
+  }
+  if (c->gathered) leat_contraction_gather(c, tile.low, tile.high, k_i64(c->b, 0), c->depth);
+  k_instr *loop = begin_panels(c);
+  panel(c, tile.low, tile.high);
+  end_panels(c, loop);
+}
+
 static void lower_whole(leat_table *table, leat_unit *unit) {
   leat_lower *w = leat_lower_begin(table, unit);
   leat_contraction c = begin_kernel(w);
-  leat_tile tile = place_tile(&c, (leat_index){.base = k_tile(c.b)});
-  if (c.p->deep) {
-    deep_tile(&c, tile.low, tile.high);
-  } else {
-    if (c.gathered) leat_contraction_gather(&c, tile.low, tile.high, k_i64(c.b, 0), c.depth);
-    k_instr *loop = begin_panels(&c);
-    panel(&c, tile.low, tile.high);
-    end_panels(&c, loop);
-  }
+  compute_tile(&c, place_tile(&c, (leat_index){.base = k_tile(c.b)}));
   leat_lower_end(w, count_tiles(w, leat_dim_const(1)), leat_unit_estimate(table, unit));
+}
+
+// -- A chain (row_chain.c) ------------------------------------------------------------------------
+
+// Bytes of local arrays of a product's own.
+static int64_t local_bytes(const leat_contraction *c) {
+  int64_t sums = c->p->deep ? local_elements(c) * (c->p->long_sums ? 2 : 1) : 0;
+  int64_t elements = sums + (c->gathered ? c->p->gathered : 0);
+  return elements * (int64_t)leat_dtype_size(c->p->item->node->outputs[0].dtype);
+}
+
+// The rows of the tile that the last product reads: a tile has the others' alone.
+static void find_rows(leat_contraction *c, leat_tile tile) {
+  if (c->a_buffer->space != K_SPACE_ARGUMENT)
+    c->a_base = k_sub(c->b, k_i64(c->b, 0), k_mul(c->b, tile.low, c->depth));
+}
+
+static void lower_chain(leat_table *table, leat_unit *unit) {
+  leat_unit *before = unit->chain.items[0], *loops = unit->chain.items[1];
+  int64_t bytes;
+  leat_lower *w = leat_lower_begin_chain(table, unit, unit->contraction->tile_rows, &bytes);
+  leat_index number = {.base = k_tile(&w->builder)};
+  leat_lower_enter(w, before);
+  leat_contraction first = begin_kernel(w);
+  leat_tile tile = place_tile(&first, number);
+  k_value begin = k_mul(first.b, tile.batch, first.rows);
+  w->origin = k_mul(first.b, k_add(first.b, begin, tile.low), first.columns);
+  compute_tile(&first, tile);
+  leat_lower_enter(w, loops);
+  const leat_contraction_plan *p = unit->contraction;
+  leat_contraction last = {.p = p, .w = w};
+  bytes += local_bytes(&first) + local_bytes(&last);
+  leat_lower_rows(w, k_add(first.b, begin, tile.low), k_add(first.b, begin, tile.high),
+                  LEAT_MOST_LOCAL_BYTES - bytes);
+  leat_lower_enter(w, unit);
+  last = begin_kernel(w);
+  tile = place_tile(&last, number);
+  find_rows(&last, tile);
+  compute_tile(&last, tile);
+  leat_lower_end(w, count_tiles(w, leat_dim_const(1)), leat_unit_estimate(table, unit));
+}
+
+// Those of the chain are the unit's.
+static void pack_chain(leat_table *table, leat_unit *unit) {
+  leat_unit *before = unit->chain.items[0];
+  const leat_contraction_plan *p = before->contraction;
+  if (!leat_contraction_packs(p) || p->packed) return;
+  leat_contraction_pack(table, before);
+  for (uint32_t i = 0; i < before->launches.count; i++)
+    leat_vec_push(table->cg->arena, &unit->launches, before->launches.items[i]);
+  before->launches.count = 0;
 }
 
 void leat_lower_contract(leat_table *table, leat_unit *unit) {
@@ -552,8 +606,11 @@ void leat_lower_contract(leat_table *table, leat_unit *unit) {
       leat_lower_depthwise(table, unit);
     return;
   }
+  if (unit->chain.count) pack_chain(table, unit);
   if (leat_contraction_packs(p) && !p->packed) leat_contraction_pack(table, unit);
-  if (!p->split) {
+  if (unit->chain.count) {
+    lower_chain(table, unit);
+  } else if (!p->split) {
     lower_whole(table, unit);
   } else {
     lower_parts(table, unit);

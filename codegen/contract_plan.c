@@ -420,15 +420,48 @@ static void choose_strips(leat_contraction_planner *s) {
   for (p->strip_lanes = 2; p->strip_lanes < p->high;) p->strip_lanes *= 2;
 }
 
-void leat_contract_prepare(leat_table *table, leat_unit *unit) {
+// -- A unit ---------------------------------------------------------------------------------------
+
+static leat_contraction_planner begin(leat_table *table, leat_unit *unit) {
   leat_contraction_planner s = {.w = {.table = table, .unit = unit},
                                 .target = table->cg->options->target};
   s.p = leat_new(table->cg->arena, leat_contraction_plan);
-  for (uint32_t i = 0; i < unit->members.count; i++)
-    if (unit->members.items[i]->node->info->kind == LEAT_KIND_CONTRACT)
-      s.p->item = unit->members.items[i];
+  s.p->item = leat_unit_product(unit);
   s.dtype = s.p->item->node->outputs[0].dtype;
   unit->contraction = s.p;
+  return s;
+}
+
+static void choose_operands(leat_contraction_planner *s, leat_unit *unit) {
+  choose_axes(s);
+  s->p->across = lies_across(s);
+  s->p->square = choose_square(s);
+  s->p->reads_over = !s->target->masks;
+  if (is_computed(s, 0) || is_far_apart(s)) s->p->a = LEAT_OPERAND_GATHERED;
+  choose_panels(s, unit);
+  if (s->p->a == LEAT_OPERAND_GATHERED && !is_computed(s, 0)) choose_strips(s);
+  choose_prefetching(s);
+}
+
+// -- A chain --------------------------------------------------------------------------------------
+
+// The products of a chain have the same tiles: some rows of all columns.
+static void prepare_chain(leat_table *table, leat_unit *unit) {
+  leat_unit *before = unit->chain.items[0];
+  before->task = unit->task;
+  leat_contraction_planner first = begin(table, before), last = begin(table, unit);
+  choose_operands(&first, before);
+  choose_operands(&last, unit);
+  last.p->a = LEAT_OPERAND_MADE;
+  leat_contraction_choose_chain_tile(&first, &last, unit);
+}
+
+void leat_contract_prepare(leat_table *table, leat_unit *unit) {
+  if (unit->chain.count) {
+    prepare_chain(table, unit);
+    return;
+  }
+  leat_contraction_planner s = begin(table, unit);
   if (leat_winograd_of(s.p->item->node).weights) {
     leat_winograd_prepare_weights(table, unit, s.p);
     return;
@@ -443,14 +476,7 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit) {
     leat_depthwise_prepare(table, unit, s.p);
     return;
   }
-  choose_axes(&s);
-  s.p->across = lies_across(&s);
-  s.p->square = choose_square(&s);
-  s.p->reads_over = !s.target->masks;
-  if (is_computed(&s, 0) || is_far_apart(&s)) s.p->a = LEAT_OPERAND_GATHERED;
-  choose_panels(&s, unit);
-  if (s.p->a == LEAT_OPERAND_GATHERED && !is_computed(&s, 0)) choose_strips(&s);
-  choose_prefetching(&s);
+  choose_operands(&s, unit);
   leat_contraction_choose_tile(&s);
   if (s.p->split) unit->parts = make_room_for_parts(&s);
 }

@@ -13,6 +13,7 @@ enum {
   LEAT_DEPTH_BLOCK = 256, // elements of k, of a deep contraction
   // Rows from one panel's piece to the next: one more, so that all do not collide in a cache.
   LEAT_PIECE_ROWS = LEAT_DEPTH_BLOCK + 1,
+  LEAT_MOST_TILE_BYTES = 224 << 10, // of what a chain of units has of a tile's rows
 };
 
 // A convolution by transforms: each place of a tile of x and of its outputs has a product of its
@@ -54,6 +55,7 @@ typedef enum leat_operand_way {
   LEAT_OPERAND_STORED,   // b: an artifact has its panels
   LEAT_OPERAND_TILED,    // b: as PACKED, by each tile for itself, LEAT_DEPTH_BLOCK rows at a time
   LEAT_OPERAND_TURNED,   // b, which lies along k: squares of it are turned in registers
+  LEAT_OPERAND_MADE,     // a: by the units of its chain, a tile's rows at a time
 } leat_operand_way;
 
 // c[batch, row, column] = Σ a[batch, row, k] · b[batch, k, column].

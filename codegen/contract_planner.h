@@ -15,5 +15,8 @@ typedef struct leat_contraction_planner {
 // The panels of a tile: all, if their b stays in a cache.
 int leat_contraction_most_panels(const leat_contraction_planner *s);
 void leat_contraction_choose_tile(leat_contraction_planner *s);
+// The same rows for both products of a unit with a chain.
+void leat_contraction_choose_chain_tile(leat_contraction_planner *first,
+                                        leat_contraction_planner *last, const leat_unit *unit);
 
 #endif

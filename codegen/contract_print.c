@@ -16,6 +16,7 @@ static const char *const ways[] = {
     [LEAT_OPERAND_TURNED] = "turned",
     [LEAT_OPERAND_PREPARED] = "packed once",
     [LEAT_OPERAND_TILED] = "packed by each tile",
+    [LEAT_OPERAND_MADE] = "made in the tile",
 };
 
 static void print_sizes(const leat_contraction_plan *p, leat_text *out) {
@@ -106,11 +107,17 @@ typedef struct planned {
 
 typedef leat_vec(planned) planned_list;
 
-static planned estimate(const leat_table *table, const leat_unit *unit) {
+static double flops_of(const leat_unit *unit) {
   const leat_contraction_plan *p = unit->contraction;
   const leat_dim sizes[] = {p->batch, p->rows, p->columns, p->depth};
-  return (planned){unit, 2 * leat_cost_elements(sizes, 4), leat_unit_work(table, unit).bytes,
-                   leat_unit_estimate(table, unit)};
+  return 2 * leat_cost_elements(sizes, 4);
+}
+
+// With what is in its chain.
+static planned estimate(const leat_table *table, const leat_unit *unit) {
+  double flops = flops_of(unit);
+  if (unit->chain.count) flops += flops_of(unit->chain.items[0]);
+  return (planned){unit, flops, leat_unit_work(table, unit).bytes, leat_unit_estimate(table, unit)};
 }
 
 // Those of the bodies in it, too.
@@ -134,17 +141,29 @@ static void print_time(double nanoseconds, leat_text *out) {
   leat_text_add(out, "%.3g %s", nanoseconds * (milli ? 1e-6 : 1e-3), milli ? "ms" : "us");
 }
 
+static void print_way(const leat_contraction_plan *p, leat_text *out) {
+  leat_text_add(out, "\n    ");
+  print_blocks(p, out);
+  leat_text_add(out, "\n    ");
+  print_operands(p, out);
+  leat_text_add(out, "\n");
+}
+
+static void print_before(const leat_contraction_plan *p, leat_text *out) {
+  leat_text_add(out, "    by rows of `%s`: ", p->item->node->name);
+  print_sizes(p, out);
+  print_way(p, out);
+}
+
 static void print_planned(const planned *found, double all, leat_text *out) {
   const leat_contraction_plan *p = found->unit->contraction;
   leat_text_add(out, "\n  `%s`%s: ", p->item->node->name, found->unit->again ? ", again" : "");
   print_sizes(p, out);
   leat_text_add(out, ", %.3g Mflop, %.3g MB, ", 1e-6 * found->flops, 1e-6 * found->bytes);
   print_time(found->nanoseconds, out);
-  leat_text_add(out, ", %.2g %% of all\n    ", 100 * found->nanoseconds / all);
-  print_blocks(p, out);
-  leat_text_add(out, "\n    ");
-  print_operands(p, out);
-  leat_text_add(out, "\n");
+  leat_text_add(out, ", %.2g %% of all", 100 * found->nanoseconds / all);
+  print_way(p, out);
+  if (found->unit->chain.count) print_before(found->unit->chain.items[0]->contraction, out);
 }
 
 void leat_plans_print(const leat_codegen_state *cg, bool all, leat_text *out) {

@@ -3,6 +3,7 @@
 #include "codegen/contract_planner.h"
 #include "ops/reduce.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum {
@@ -13,6 +14,7 @@ enum {
   MOST_PARTS_BYTES = 64 << 20, // of the sums of the parts of k
   MOST_GATHERED = 4,           // vectors of a in one go
   MOST_RUNS = 24,              // the same of what lies together in runs
+  TILES_OF_CORE = 4,           // of a chain, at least
 };
 
 // -- Caches ---------------------------------------------------------------------------------------
@@ -216,4 +218,67 @@ void leat_contraction_choose_tile(leat_contraction_planner *s) {
   p->groups = leat_lower_ceil_div(&s->w, p->panels, p->tile_panels);
   p->parts =
       p->split ? leat_lower_ceil_div(&s->w, p->depth, LEAT_PRODUCT_BLOCK) : leat_dim_const(1);
+}
+
+// -- A chain --------------------------------------------------------------------------------------
+
+static int64_t least_common_multiple(int64_t a, int64_t b) {
+  int64_t multiple = a;
+  while (multiple % b) multiple += a;
+  return multiple;
+}
+
+// Rows that local arrays have room for: a chain's own, a that is gathered, and sums of k in blocks,
+// beside one that loops may keep of a row.
+static int64_t most_rows_of_chain(const leat_contraction_planner *first,
+                                  const leat_contraction_planner *last, int64_t row) {
+  int64_t most = cache_for(last, 32), room = row, size = (int64_t)leat_dtype_size(last->dtype);
+  if (most > LEAT_MOST_TILE_BYTES) most = LEAT_MOST_TILE_BYTES;
+  most /= row;
+  if (first->p->a == LEAT_OPERAND_GATHERED) {
+    int64_t depth = round_up(depth_gathered(first->p), MOST_GATHERED * LEAT_LANES);
+    int64_t gathered = rows_within(first, gathered_bytes(first), depth);
+    if (gathered < most) most = gathered;
+    room += depth * (int64_t)leat_dtype_size(first->dtype);
+  }
+  if (last->p->deep) room += 2 * last->p->panels.value * last->p->width * size;
+  int64_t local = (LEAT_MOST_LOCAL_BYTES - row) / room;
+  if (local < most) most = local;
+  return most < 1 ? 1 : most;
+}
+
+// Rows of a tile: as many as stay in half of the second cache, fewer while there are few tiles.
+static int64_t rows_of_chain(leat_contraction_planner *first, leat_contraction_planner *last,
+                             const leat_unit *unit) {
+  leat_contraction_plan *p = last->p;
+  int64_t most = most_rows_of_chain(first, last, leat_chain_row_bytes(unit));
+  int64_t step = least_common_multiple(first->p->high, p->high);
+  if (step > most) {
+    int high = first->p->high < p->high ? first->p->high : p->high;
+    step = first->p->high = p->high = high < most ? high : (int)most;
+  }
+  p->tile_panels = (int)p->panels.value;
+  p->tile_rows = most / step * step;
+  if (p->rows.value < p->tile_rows) p->tile_rows = round_up(p->rows.value, step);
+  while (p->tile_rows > step && count_tiles(p) < TILES_OF_CORE * last->target->cores)
+    p->tile_rows -= step;
+  int64_t tiles = (p->rows.value + p->tile_rows - 1) / p->tile_rows;
+  return round_up((p->rows.value + tiles - 1) / tiles, step);
+}
+
+static void set_tile(leat_contraction_planner *s, int64_t rows) {
+  leat_contraction_plan *p = s->p;
+  p->tile_rows = p->gathered_rows = rows;
+  p->tile_panels = (int)p->panels.value;
+  if (p->a == LEAT_OPERAND_GATHERED) choose_gathering(s);
+  p->blocks = leat_lower_ceil_div(&s->w, p->rows, p->tile_rows);
+  p->groups = p->parts = leat_dim_const(1);
+}
+
+void leat_contraction_choose_chain_tile(leat_contraction_planner *first,
+                                        leat_contraction_planner *last, const leat_unit *unit) {
+  assert(!first->p->strips && !last->p->strips); // neither's a lies by columns
+  assert(first->p->b != LEAT_OPERAND_TILED && last->p->b != LEAT_OPERAND_TILED); // nor rows are few
+  set_tile(first, rows_of_chain(first, last, unit));
+  set_tile(last, first->p->tile_rows); // fewer, if there is room to gather only so many
 }

@@ -51,6 +51,7 @@ typedef struct leat_loops {
   const k_buffer *scratch; // the blocks' numbers: [row, block], for rule 2 [row, block, output]
   k_value row_number, side_number; // of rows made at once, and which of them
   leat_stores stores;
+  int64_t room;          // bytes for local arrays
   uint32_t accumulators; // of this pass, for one vector
   leat_windows windows;
 } leat_loops;

@@ -174,9 +174,16 @@ static k_value load_word(leat_lower *w, const k_buffer *buffer, leat_index eleme
   return k_unzip(l->b, halves[0], halves[1], l->word);
 }
 
+// Where the element with this number lies in the buffer: of what is in a tile its rows alone are.
+static leat_index in_buffer(leat_lower *w, const k_buffer *buffer, leat_index index) {
+  if (buffer->space == K_SPACE_ARGUMENT) return index;
+  index.base = k_sub(w->l.b, index.base, w->origin);
+  return index;
+}
+
 static k_value load(leat_lower *w, const leat_fact *fact, const leat_type *type,
                     const leat_index *at) {
-  leat_index index = linear(w, fact, type, at);
+  leat_index index = in_buffer(w, fact->buffer, linear(w, fact, type, at));
   bool words = k_words(type->dtype) == 2;
   return words ? load_word(w, fact->buffer, index) : load_at(w, fact->buffer, index);
 }
@@ -461,7 +468,8 @@ const k_buffer *leat_lower_output(leat_lower *w, const leat_output *output) {
   const leat_target_info *target = w->table->cg->options->target;
   const k_buffer *buffer = leat_lower_buffer(w, storage);
   int64_t elements = leat_type_static_elements(&storage->type);
-  if (leat_storage_owner(storage)->kind == LEAT_BUFFER_ARENA && !output->into &&
+  bool read_again = w->unit->chained != NULL; // by the kernel itself
+  if (leat_storage_owner(storage)->kind == LEAT_BUFFER_ARENA && !output->into && !read_again &&
       elements >= target->l3 / (int64_t)leat_dtype_size(storage->type.dtype))
     k_stream(w->l.b, buffer);
   return buffer;
@@ -477,8 +485,8 @@ static leat_index place_of_output(leat_lower *w, const leat_output *output) {
 }
 
 void leat_lower_store(leat_lower *w, leat_stores *stores, const leat_output *output) {
-  leat_index index = place_of_output(w, output);
   const k_buffer *buffer = leat_lower_output(w, output);
+  leat_index index = in_buffer(w, buffer, place_of_output(w, output));
   assert(!index.vector && (w->l.lanes == 1 || index.step == 1));
   if (k_words(output->storage->type.dtype) == 2)
     store_words(w, stores, buffer, index.base, output->item);
@@ -530,6 +538,7 @@ void leat_lower_reads_of(leat_lower *w, leat_value value) {
 
 static void add_buffers(leat_lower *w) {
   const leat_unit *unit = w->unit;
+  if (unit->scratch) leat_lower_buffer(w, unit->scratch);
   for (uint32_t i = 0; i < unit->members.count; i++) leat_lower_reads(w, unit->members.items[i]);
   for (uint32_t i = 0; i < unit->outputs.count; i++)
     leat_lower_buffer(w, unit->outputs.items[i].storage);
@@ -552,10 +561,16 @@ static void set_axes(leat_lower *w) {
   if (unit->innermost) w->innermost = w->reduced;
 }
 
+static void add_ops(const leat_unit *unit, leat_text *text) {
+  for (uint32_t i = 0; i < unit->members.count && text->size < 60; i++)
+    leat_text_add(text, "%s%s", text->size ? " " : "",
+                  leat_op_name(unit->members.items[i]->node->op));
+}
+
 static const char *title_of(const leat_table *table, const leat_unit *unit) {
   leat_text text = {0};
-  for (uint32_t i = 0; i < unit->members.count && text.size < 60; i++)
-    leat_text_add(&text, "%s%s", i ? " " : "", leat_op_name(unit->members.items[i]->node->op));
+  for (uint32_t i = 0; i < unit->chain.count; i++) add_ops(unit->chain.items[i], &text);
+  add_ops(unit, &text);
   if (text.size >= 60) leat_text_add(&text, " …");
   const char *title = leat_arena_strndup(table->cg->arena, text.data, text.size);
   leat_text_finish(&text);
@@ -590,9 +605,62 @@ leat_lower *leat_lower_begin(leat_table *table, leat_unit *unit) {
   leat_lower *w = leat_lower_begin_bare(table, unit, title_of(table, unit));
   leat_lower_choose_flat(w);
   set_axes(w);
-  if (unit->scratch) leat_lower_buffer(w, unit->scratch);
   add_buffers(w);
   return w;
+}
+
+// Local arrays in the place of arguments.
+static int64_t add_tiles(leat_lower *w, const leat_unit *part, int64_t rows) {
+  int64_t bytes = 0;
+  for (uint32_t i = 0; i < part->outputs.count; i++) {
+    leat_storage *storage = part->outputs.items[i].storage;
+    if (!storage->in_tile) continue;
+    const k_buffer *tile = leat_map_get(&w->buffers, leat_storage_owner(storage));
+    leat_dtype dtype = k_dtype(storage->type.dtype);
+    int64_t elements = rows * part->dims[part->rank - 1].value;
+    if (!tile) {
+      tile = k_local(&w->builder, K_SPACE_REGISTER, dtype, elements);
+      bytes += elements * (int64_t)leat_dtype_size(dtype);
+    }
+    leat_map_set(&w->buffers, storage, (void *)tile);
+  }
+  return bytes;
+}
+
+leat_lower *leat_lower_begin_chain(leat_table *table, leat_unit *unit, int64_t rows,
+                                   int64_t *out_bytes) {
+  leat_lower *w = leat_lower_begin_bare(table, unit, title_of(table, unit));
+  *out_bytes = 0;
+  for (uint32_t i = 0; i < unit->chain.count; i++)
+    *out_bytes += add_tiles(w, unit->chain.items[i], rows);
+  for (uint32_t i = 0; i < unit->chain.count; i++) {
+    w->unit = unit->chain.items[i];
+    add_buffers(w);
+  }
+  w->unit = unit;
+  add_buffers(w);
+  return w;
+}
+
+static void forget_members(leat_lower *w) {
+  for (uint32_t i = 0; i < w->unit->members.count; i++) {
+    leat_fact *fact = leat_lower_fact(w, w->unit->members.items[i]);
+    fact->buffer = NULL;
+    fact->substitute = NULL;
+  }
+}
+
+// What its members make is computed, what they read lies where the units before have left it.
+void leat_lower_enter(leat_lower *w, leat_unit *part) {
+  forget_members(w);
+  w->unit = part;
+  forget_members(w);
+  w->pass = 0;
+  w->inner = NULL;
+  memset(w->joined, 0, sizeof w->joined);
+  memset(w->at, 0, sizeof w->at);
+  set_axes(w);
+  for (uint32_t i = 0; i < part->members.count; i++) leat_lower_reads(w, part->members.items[i]);
 }
 
 void leat_lower_end(leat_lower *w, leat_dim tiles, double work) {

@@ -53,6 +53,7 @@ typedef struct leat_lower {
   leat_joined_axes joined[2];
   k_value inner; // the first lane's place, along the axes that lanes lie along
   int pass;
+  k_value origin; // of a chain: the number of the first element of the tile's rows
 } leat_lower;
 
 leat_fact *leat_lower_fact(leat_lower *lower, const leat_item *item);
@@ -64,6 +65,11 @@ void leat_lower_choose_flat(leat_lower *lower);
 leat_lower *leat_lower_begin(leat_table *table, leat_unit *unit);
 leat_lower *leat_lower_begin_bare(leat_table *table, leat_unit *unit, const char *title);
 void leat_lower_end(leat_lower *lower, leat_dim tiles, double work);
+// Of a unit with a chain, for tiles of so many rows: *out_bytes is what these take. The kernel goes
+// on with one of the units.
+leat_lower *leat_lower_begin_chain(leat_table *table, leat_unit *unit, int64_t rows,
+                                   int64_t *out_bytes);
+void leat_lower_enter(leat_lower *lower, leat_unit *part);
 
 // What the item reads in memory becomes arguments.
 void leat_lower_reads(leat_lower *lower, const leat_item *item);
@@ -110,6 +116,8 @@ void leat_lower_alike(leat_table *table, leat_unit *unit);
 void leat_lower_alone(leat_table *table, leat_unit *unit);
 
 void leat_lower_loops(leat_table *table, leat_unit *unit);
+// The rows [low, high) of the unit that the kernel is at, with local arrays of so many bytes.
+void leat_lower_rows(leat_lower *lower, k_value low, k_value high, int64_t room);
 void leat_lower_contract(leat_table *table, leat_unit *unit);
 void leat_lower_scatter(leat_table *table, leat_unit *unit);
 void leat_lower_library(leat_table *table, leat_unit *unit);

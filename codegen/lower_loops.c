@@ -166,7 +166,7 @@ static void keep_costly(leat_loops *s) {
   int64_t most = target->l2 / 4 / (int64_t)sizeof(float);
   if (s->unrolled || s->steps || !s->by_lanes || !leat_is_at_most(s->length, most)) return;
   int64_t size = (s->length->imm.i + LEAT_LANES - 1) / LEAT_LANES * LEAT_LANES;
-  int64_t room = LEAT_MOST_LOCAL_BYTES;
+  int64_t room = s->room;
   for (uint32_t i = 0; i < s->unit->members.count; i++) {
     const leat_item *item = s->unit->members.items[i];
     if (leat_item_reduces(item) || !leat_item_is_full(item) || item->last_use <= item->first_use)
@@ -273,25 +273,44 @@ static leat_dim make_block_tiles(leat_loops *s) {
   return leat_lower_product(s->w, tiles, 2);
 }
 
-static void lower_part(leat_table *table, leat_unit *unit, leat_fold_part part) {
-  leat_lower *w = leat_lower_begin(table, unit);
-  leat_loops s = {.w = w, .unit = unit, .b = &w->builder, .part = part};
-  double cost = part == LEAT_FOLD_TOTALS ? 0 : leat_unit_estimate(table, unit);
+static leat_loops begin(leat_lower *w, leat_fold_part part) {
+  leat_loops s = {
+      .w = w, .unit = w->unit, .b = &w->builder, .part = part, .room = LEAT_MOST_LOCAL_BYTES};
   s.column = s.columns = s.row_number = s.side_number = k_i64(s.b, 0);
-  if (unit->scratch) s.scratch = leat_lower_buffer(w, unit->scratch);
   leat_loops_find_passes(&s);
   choose_axes(&s);
+  return s;
+}
+
+static void choose_rows(leat_loops *s) {
+  leat_windows_find(s);
+  s->side_by_side = most_side_by_side(s);
+  choose_wide(s);
+  s->unrolled =
+      s->by_lanes && !s->steps && leat_is_at_most(s->length, (int64_t)s->side_by_side * LEAT_LANES);
+  keep_costly(s);
+}
+
+void leat_lower_rows(leat_lower *w, k_value low, k_value high, int64_t room) {
+  leat_loops s = begin(w, LEAT_FOLD_ALL);
+  s.room = room;
+  choose_rows(&s);
+  k_instr *loop = k_loop_begin(s.b, low, high, 1, NULL, 0);
+  row(&s, k_loop_index(loop), NULL);
+  k_loop_end(s.b, NULL, 0);
+}
+
+static void lower_part(leat_table *table, leat_unit *unit, leat_fold_part part) {
+  leat_lower *w = leat_lower_begin(table, unit);
+  leat_loops s = begin(w, part);
+  double cost = part == LEAT_FOLD_TOTALS ? 0 : leat_unit_estimate(table, unit);
+  if (unit->scratch) s.scratch = leat_lower_buffer(w, unit->scratch);
   int across = leat_loops_across(&s);
   if (across >= 0) {
     leat_lower_end(w, leat_loops_squares(&s, across), cost);
     return;
   }
-  leat_windows_find(&s);
-  s.side_by_side = most_side_by_side(&s);
-  choose_wide(&s);
-  s.unrolled =
-      s.by_lanes && !s.steps && leat_is_at_most(s.length, (int64_t)s.side_by_side * LEAT_LANES);
-  keep_costly(&s);
+  choose_rows(&s);
   leat_lower_end(w, part == LEAT_FOLD_BLOCKS ? make_block_tiles(&s) : make_tiles(&s, cost), cost);
 }
 

@@ -28,31 +28,45 @@ leat_storage *leat_unit_storage(const leat_unit *unit, leat_storage *named) {
   return named;
 }
 
-leat_storages leat_unit_reads(leat_arena *arena, const leat_unit *unit) {
+// What `part` reads, which is the unit or in its chain.
+static void add_reads(leat_arena *arena, leat_storages *list, const leat_unit *unit,
+                      const leat_unit *part) {
   const leat_unit *first = leat_unit_first(unit);
-  leat_storages list = {0};
-  for (uint32_t i = 0; i < unit->members.count; i++) {
-    const leat_item *item = unit->members.items[i];
+  for (uint32_t i = 0; i < part->members.count; i++) {
+    const leat_item *item = part->members.items[i];
     for (uint32_t j = leat_item_copied_reads(item); j < item->reads.count; j++) {
       const leat_item *producer = item->reads.items[j]->producer;
-      bool inside = producer->unit && leat_unit_of(producer->unit) == first;
+      bool inside = producer->unit && leat_unit_launcher(producer->unit) == first;
       if (!inside && producer->storage)
-        add_once(arena, &list, leat_unit_storage(unit, producer->storage));
+        add_once(arena, list, leat_unit_storage(unit, producer->storage));
     }
   }
+}
+
+leat_storages leat_unit_reads(leat_arena *arena, const leat_unit *unit) {
+  leat_storages list = {0};
+  for (uint32_t i = 0; i < unit->chain.count; i++)
+    add_reads(arena, &list, unit, unit->chain.items[i]);
+  add_reads(arena, &list, unit, unit);
   if (unit->kind == LEAT_UNIT_COPY)
     add_once(arena, &list, leat_unit_storage(unit, unit->copy.from));
   return list;
 }
 
+static void add_writes(leat_arena *arena, leat_storages *list, const leat_unit *unit) {
+  for (uint32_t i = 0; i < unit->outputs.count; i++)
+    if (!unit->outputs.items[i].storage->in_tile)
+      add_once(arena, list, unit->outputs.items[i].storage);
+  leat_storage *filled = leat_unit_filled(unit);
+  if (filled) add_once(arena, list, filled);
+  if (unit->scratch) add_once(arena, list, unit->scratch);
+  if (unit->parts) add_once(arena, list, unit->parts);
+}
+
 leat_storages leat_unit_writes(leat_arena *arena, const leat_unit *unit) {
   leat_storages list = {0};
-  for (uint32_t i = 0; i < unit->outputs.count; i++)
-    add_once(arena, &list, unit->outputs.items[i].storage);
-  leat_storage *filled = leat_unit_filled(unit);
-  if (filled) add_once(arena, &list, filled);
-  if (unit->scratch) add_once(arena, &list, unit->scratch);
-  if (unit->parts) add_once(arena, &list, unit->parts);
+  for (uint32_t i = 0; i < unit->chain.count; i++) add_writes(arena, &list, unit->chain.items[i]);
+  add_writes(arena, &list, unit);
   // Of a loop that is one kernel it is the kernel's.
   bool region = unit->kind == LEAT_UNIT_REGION;
   bool loop = region && unit->members.items[0]->node->op == LEAT_OP_while_loop;
@@ -189,9 +203,7 @@ static void share_scatter(leat_planner *p, const leat_unit *unit) {
   x->place.taken = true;
 }
 
-// Whether the unit reads nothing at the output's element once that is stored: of loops in several
-// passes this is what the last one makes.
-static bool is_made_last(const leat_unit *unit, const leat_item *item) {
+bool leat_unit_makes_last(const leat_unit *unit, const leat_item *item) {
   if (unit->kind == LEAT_UNIT_CONTRACT) return true;
   if (unit->kind != LEAT_UNIT_LOOPS || unit->scratch) return false;
   if (!unit->reduced) return true;
@@ -209,7 +221,7 @@ static bool takes(const leat_planner *p, const leat_unit *unit, const leat_outpu
 static void share_output(leat_planner *p, const leat_unit *unit, const leat_output *output,
                          const leat_storages *reads, bool given) {
   if (output->storage->kind != LEAT_BUFFER_ARENA || output->into) return;
-  if (!is_made_last(unit, output->item)) return;
+  if (!leat_unit_makes_last(unit, output->item)) return;
   for (uint32_t j = 0; j < reads->count && !output->storage->place.shares; j++) {
     leat_storage *input = reads->items[j];
     if (given && leat_storage_owner(input)->kind != LEAT_BUFFER_FEED) continue;
@@ -223,6 +235,7 @@ static void share_output(leat_planner *p, const leat_unit *unit, const leat_outp
 static void share_in_unit(leat_planner *p, const leat_unit *unit) {
   if (unit->kind == LEAT_UNIT_SCATTER) share_scatter(p, unit);
   if (unit->kind != LEAT_UNIT_CONTRACT && unit->kind != LEAT_UNIT_LOOPS) return;
+  if (unit->chain.count) return; // others of a tile's rows are read when some are stored
   leat_storages reads = leat_unit_reads(p->arena, unit);
   for (uint32_t i = 0; i < unit->outputs.count; i++)
     if (whole(unit->outputs.items[i].storage)->place.lasts)

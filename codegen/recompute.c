@@ -55,12 +55,13 @@ static bool is_own(const leat_output *output) {
          storage->type.dtype != LEAT_str;
 }
 
+// A chain has scratch memory of several.
 bool leat_unit_is_repeatable(const leat_unit *unit) {
   bool computes = unit->kind == LEAT_UNIT_LOOPS || unit->kind == LEAT_UNIT_CONTRACT ||
                   unit->kind == LEAT_UNIT_GEMM || unit->kind == LEAT_UNIT_LIBRARY;
   for (uint32_t i = 0; computes && i < unit->outputs.count; i++)
     computes = is_own(&unit->outputs.items[i]);
-  return computes;
+  return computes && !unit->chain.count;
 }
 
 // What has bodies has told them where its inputs lie.

@@ -95,7 +95,7 @@ static void count_edges(scheduler *s) {
     leat_storages reads = leat_unit_reads(arena, unit);
     for (uint32_t j = 0; j < reads.count; j++) add_reader(s, reads.items[j], i);
     for (uint32_t j = 0; j < unit->before.count; j++) {
-      const leat_unit *needed = leat_unit_of(unit->before.items[j]);
+      const leat_unit *needed = leat_unit_launcher(unit->before.items[j]);
       if (needed == unit) continue;
       s->slots[i].missing++;
       leat_vec_push(arena, &s->slots[needed->position].followers, i);
@@ -140,7 +140,7 @@ typedef struct cutter {
 static const leat_number_set *needs_of(cutter *c, const leat_unit *unit) {
   const leat_number_set *all = NULL;
   for (uint32_t i = 0; i < unit->before.count; i++) {
-    const leat_unit *needed = leat_unit_of(unit->before.items[i]);
+    const leat_unit *needed = leat_unit_launcher(unit->before.items[i]);
     if (needed == unit) continue;
     all = leat_number_set_join(&c->sets, all, c->needs[needed->position]);
     if (is_task(needed)) all = leat_number_set_add(&c->sets, all, needed->task);
@@ -167,7 +167,7 @@ static void put_in_task(cutter *c, leat_unit *unit) {
   leat_task *task = &table->tasks.items[unit->task];
   leat_vec_push(table->cg->arena, &task->units, unit);
   for (uint32_t i = 0; i < unit->before.count; i++) {
-    uint32_t needed = leat_unit_of(unit->before.items[i])->task;
+    uint32_t needed = leat_unit_launcher(unit->before.items[i])->task;
     if (needed != unit->task) leat_vec_push(table->cg->arena, &task->needs, needed);
   }
 }
@@ -196,7 +196,7 @@ static void cut_tasks(leat_table *table) {
   for (uint32_t i = 0; i < table->units.count; i++) {
     const leat_unit *unit = table->units.items[i];
     for (uint32_t j = 0; is_task(unit) && j < unit->before.count; j++)
-      c.feeds[leat_unit_of(unit->before.items[j])->position] = true;
+      c.feeds[leat_unit_launcher(unit->before.items[j])->position] = true;
   }
   for (uint32_t i = 0; i < table->units.count; i++) {
     c.needs[i] = needs_of(&c, table->units.items[i]);

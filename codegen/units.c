@@ -52,7 +52,7 @@ static bool needs_between(leat_table *table, leat_unit *first, leat_unit *unit, 
   for (; next < found->count; next++) {
     const leat_unit *u = found->items[next];
     for (uint32_t i = 0; i < u->before.count; i++) {
-      leat_unit *needed = leat_unit_of(u->before.items[i]);
+      leat_unit *needed = leat_unit_launcher(u->before.items[i]);
       if (needed == first || found->count > MOST_VISITS) return false;
       if (needed->label < first->label || needed->mark == table->searches) continue;
       needed->mark = table->searches;
@@ -78,7 +78,7 @@ bool leat_units_merge_order(leat_table *table, leat_unit *first, leat_unit *seco
   unit_list between = {0};
   table->searches++;
   for (uint32_t i = 0; i < second->before.count; i++) {
-    leat_unit *needed = leat_unit_of(second->before.items[i]);
+    leat_unit *needed = leat_unit_launcher(second->before.items[i]);
     if (needed == first || needed == second || needed->label < first->label) continue;
     if (!needs_between(table, first, needed, &between)) return false;
   }
@@ -97,6 +97,23 @@ leat_unit *leat_unit_of(leat_unit *unit) {
     unit = next;
   }
   return root;
+}
+
+leat_unit *leat_unit_launcher(leat_unit *unit) {
+  unit = leat_unit_of(unit);
+  return unit && unit->chained ? unit->chained : unit;
+}
+
+void leat_units_replace(leat_table *table, leat_unit *unit, leat_unit *other) {
+  other->prev = unit->prev;
+  other->next = unit->next;
+  other->label = unit->label;
+  *(unit->prev ? &unit->prev->next : &table->head) = other;
+  *(unit->next ? &unit->next->prev : &table->tail) = other;
+}
+
+void leat_units_remove(leat_table *table, leat_unit *unit) {
+  unlink_unit(table, unit);
 }
 
 leat_task_kind leat_unit_task_kind(const leat_unit *unit) {

@@ -77,6 +77,7 @@ struct leat_storage {
   leat_type type;
   uint32_t readers;               // units that are to read it yet, while `schedule` runs
   const leat_placed_file *placed; // of a FILE that an artifact has packed; else NULL
+  bool in_tile;                   // never whole: a kernel has a tile of its rows, in a local array
   bool donated;                   // a FEED that the step may write to
   leat_arena_place place;         // of an ARENA; of what is donated, who touches it in the step
   union {
@@ -178,10 +179,13 @@ typedef struct leat_instead {
 
 struct leat_unit {
   leat_unit_kind kind;
-  leat_unit *into;        // merged into this one; NULL: it stands
-  leat_unit *prev, *next; // the order: before all that need it
-  int64_t label;          // ascends along the order
-  uint64_t mark;          // of a search
+  leat_unit *into;             // merged into this one; NULL: it stands
+  leat_unit *chained;          // it is in the chain of this one; NULL: in none
+  leat_vec(leat_unit *) chain; // CONTRACT: what it makes as well, a tile of rows at a time, in
+                               // order: a product, and loops over its rows (row_chain.c)
+  leat_unit *prev, *next;      // the order: before all that need it
+  int64_t label;               // ascends along the order
+  uint64_t mark;               // of a search
   const leat_number_set
       *recvs; // that it needs, directly or not, by position; NULL: nothing is sent
   leat_vec(leat_item *) members; // sorted by position when fusing is over
@@ -336,13 +340,17 @@ void leat_units_make(leat_table *table);
 // Whether everything that `unit` needs can run before `other`, which it directly precedes or not;
 // then it is moved there.
 bool leat_units_merge_order(leat_table *table, leat_unit *first, leat_unit *second);
+// The other one, which is in no order, in the place of the unit.
+void leat_units_replace(leat_table *table, leat_unit *unit, leat_unit *other);
+void leat_units_remove(leat_table *table, leat_unit *unit);
 bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node); // of a contraction
 void leat_units_print(const leat_table *table, leat_text *out);
 const char *leat_unit_kind_name(const leat_unit *unit); // of a TASK: what its op is called
 
 // -- fuse.c ---------------------------------------------------------------------------------------
 void leat_fuse(leat_table *table);
-leat_unit *leat_unit_of(leat_unit *unit); // after merges
+leat_unit *leat_unit_of(leat_unit *unit);       // after merges
+leat_unit *leat_unit_launcher(leat_unit *unit); // whose launches do it: after merges and chains
 bool leat_item_is_full(
     const leat_item *item); // iterates the whole space of its unit, not only rows
 // So that it must be in memory, unless it is free.
@@ -353,6 +361,14 @@ bool leat_access_is_same_element(const leat_access *access, const leat_item *val
 bool leat_unit_is_long(const leat_unit *unit);
 // Mask of the inner axes: the reduced ones, or the last.
 unsigned leat_unit_inner(const leat_unit *unit);
+
+// -- row_chain.c ----------------------------------------------------------------------------------
+// Joins products whose rows become operands of others with these, when outputs are found.
+void leat_chain_rows(leat_table *table);
+// The node of a contraction's unit that multiplies.
+leat_item *leat_unit_product(const leat_unit *unit);
+// How large a chain's rows are, in bytes, of all that is in a tile alone.
+int64_t leat_chain_row_bytes(const leat_unit *unit);
 
 // -- remake.c -------------------------------------------------------------------------------------
 // Makes members free that cost less to compute again than to store; before outputs are found.
@@ -383,6 +399,9 @@ bool leat_unit_runs_before(const leat_table *table, const leat_unit *a, const le
 void leat_plan_lives(leat_table *table);
 LEAT_MUST_USE leat_status leat_plan_places(leat_table *table); // where all lies
 leat_storage *leat_storage_owner(leat_storage *storage);       // whose memory it has
+// Whether the unit reads nothing at the output's element once that is stored: of loops in several
+// passes this is what the last one makes.
+bool leat_unit_makes_last(const leat_unit *unit, const leat_item *item);
 // Positions of the first and last units that need a value of an arena.
 void leat_storage_life(const leat_storage *storage, uint32_t *first, uint32_t *last); // offsets.c
 

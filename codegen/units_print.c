@@ -23,6 +23,8 @@ static void print_storage(const leat_storage *storage, leat_text *out) {
   if (storage->kind != LEAT_BUFFER_ARENA) return;
   leat_text_add(out, " -> ");
   leat_type_print(&storage->type, out);
+  if (storage->in_tile) leat_text_add(out, " in tiles");
+  if (storage->in_tile) return;
   if (storage->place.table->in_kernel) return;
   const leat_storage *owner = leat_storage_owner((leat_storage *)storage);
   if (owner->kind == LEAT_BUFFER_FEED) {
@@ -52,13 +54,16 @@ static void print_decision(const leat_unit *unit, leat_text *out) {
   if (region->why) leat_text_add(out, "region %s: launch by launch: %s\n", name, region->why);
 }
 
-static void print_unit(const leat_unit *unit, leat_text *out) {
-  leat_text_add(out, "unit %u %s [", unit->position, leat_unit_kind_name(unit));
+static void print_space(const leat_unit *unit, leat_text *out) {
+  leat_text_add(out, "%s [", leat_unit_kind_name(unit));
   for (int k = 0; k < unit->rank; k++) {
     leat_text_add(out, "%s%s", k ? ", " : "", unit->reduced >> k & 1 ? "+" : "");
     leat_dim_print(unit->dims[k], out);
   }
-  leat_text_add(out, "] task %u%s\n", unit->task, unit->again ? ", again" : "");
+  leat_text_add(out, "]");
+}
+
+static void print_members(const leat_unit *unit, leat_text *out) {
   for (uint32_t i = 0; i < unit->members.count; i++) {
     const leat_item *item = unit->members.items[i];
     leat_text_add(out, "  ");
@@ -69,6 +74,20 @@ static void print_unit(const leat_unit *unit, leat_text *out) {
   }
   if (unit->kind == LEAT_UNIT_CONTRACT && unit->contraction)
     leat_contraction_plan_print(unit->contraction, out);
+}
+
+static void print_unit(const leat_unit *unit, leat_text *out) {
+  leat_text_add(out, "unit %u ", unit->position);
+  print_space(unit, out);
+  leat_text_add(out, " task %u%s\n", unit->task, unit->again ? ", again" : "");
+  for (uint32_t i = 0; i < unit->chain.count; i++) {
+    leat_text_add(out, " by rows of ");
+    print_space(unit->chain.items[i], out);
+    leat_text_add(out, "\n");
+    print_members(unit->chain.items[i], out);
+  }
+  if (unit->chain.count) leat_text_add(out, " then\n");
+  print_members(unit, out);
   if (unit->kind == LEAT_UNIT_REGION) print_decision(unit, out);
   const leat_storage *filled = leat_unit_filled(unit);
   if (filled) print_storage(filled, out), leat_text_add(out, "\n");
