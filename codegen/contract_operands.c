@@ -53,8 +53,7 @@ void leat_contraction_place_columns(leat_contraction *c, k_value panel) {
 
 // -- Rows of b ------------------------------------------------------------------------------------
 
-// Of rows [low, end), where they lie, the first behind which there may be no elements where a panel
-// hangs over; NULL: no panel does, or it is not known.
+// leat_contraction_inside, of a b that is packed, too.
 static k_value find_inside(const leat_contraction *c, k_value low, k_value end) {
   const leat_contraction_plan *p = c->p;
   if (!p->reads_over || !c->b_buffer || !leat_dim_is_const(p->columns) || p->columns.value < 1 ||

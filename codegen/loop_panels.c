@@ -28,8 +28,8 @@ struct panel {
   const k_buffer *sums[LEAT_MOST_ACCUMULATORS], *totals[LEAT_MOST_ACCUMULATORS];
 };
 
-bool leat_loops_by_panels(const leat_loops *s) {
-  int64_t most = LEAT_MOST_LOCAL_BYTES / (2 * COLUMNS * (int64_t)sizeof(double));
+bool leat_loops_fit_panels(const leat_loops *s) {
+  int64_t most = LEAT_MOST_LOCAL_BYTES / (2 * ROOM * (int64_t)sizeof(double));
   int64_t count = leat_loops_accumulators(s, 0);
   return !s->by_lanes && s->lanes && s->steps && s->passes == 1 && s->tall == 1 &&
          s->part != LEAT_FOLD_TOTALS && !s->unit->has_rows && !s->windows.slides && count > 0 &&
@@ -64,18 +64,20 @@ static void store(const panel *p, const k_buffer *const *to, const k_value *acc)
   for (uint32_t i = 0; i < p->count; i++) k_store(b, to[i], place, acc[i], NULL);
 }
 
-static void begin_sums(panel *p, k_value step) {
+static void begin(const panel *p, const k_buffer *const *held) {
   k_value acc[LEAT_MOST_ACCUMULATORS];
-  (void)step;
   leat_loops_fold(p->s, LEAT_FOLD_INIT, NULL, NULL, NULL, acc);
-  store(p, p->sums, acc);
+  store(p, held, acc);
+}
+
+static void begin_sums(panel *p, k_value step) {
+  (void)step;
+  begin(p, p->sums);
 }
 
 static void begin_totals(panel *p, k_value step) {
-  k_value acc[LEAT_MOST_ACCUMULATORS];
   (void)step;
-  leat_loops_fold(p->s, LEAT_FOLD_INIT, NULL, NULL, NULL, acc);
-  store(p, p->totals, acc);
+  begin(p, p->totals);
 }
 
 static void add_rows(panel *p, k_value step) {

@@ -41,6 +41,7 @@ typedef struct leat_loops {
   int passes;
   int side_by_side; // vectors at most
   bool unrolled;    // the passes are straight code
+  bool panels;      // rule 2: many columns at once, in local arrays
   k_value step;     // number of the element along `steps`
   // Rule 2: vectors of outputs side by side, `wide` of each of `tall` rows, the first output of all
   // and of the one at hand.
@@ -63,7 +64,7 @@ bool leat_is_at_most(k_value value, int64_t most); // a constant that is
 void leat_loops_put(leat_loops *loops, unsigned axes, leat_index linear);
 
 // -- loop_panels.c
-bool leat_loops_by_panels(const leat_loops *loops);
+bool leat_loops_fit_panels(const leat_loops *loops); // whether rows are to be read by panels
 // Outputs [low, high) of a row, or a block of theirs; low is a multiple of LEAT_LANES.
 void leat_loops_panels(leat_loops *loops, k_value low, k_value high, k_value block);
 

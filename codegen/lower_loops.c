@@ -66,7 +66,7 @@ static void choose_axes(leat_loops *s) {
 
 // Rule 2: outputs [low, high) of a row, or a block of theirs.
 static void columns(leat_loops *s, k_value low, k_value high, k_value block) {
-  if (leat_loops_by_panels(s)) {
+  if (s->panels) {
     leat_loops_panels(s, low, high, block);
     return;
   }
@@ -241,8 +241,7 @@ static leat_dim make_tiles(leat_loops *s, double cost) {
   leat_dim length = product(s, s->lanes);
   if (separate && (per_row > 2 * LEAT_TILE_NANOSECONDS || leat_dim_is(s->row_count, 1))) {
     double per_element = per_row / (leat_cost_elements(&length, 1) + 1e-9);
-    bool by_panels = leat_loops_by_panels(s);
-    int64_t step = by_panels ? LEAST_PANEL : (int64_t)s->wide * LEAT_LANES;
+    int64_t step = s->panels ? LEAST_PANEL : (int64_t)s->wide * LEAT_LANES;
     int64_t least = s->by_lanes ? LEAST_CHUNK : step;
     int64_t size = (int64_t)fmin(LEAT_TILE_NANOSECONDS / (per_element + 1e-9), MOST_CHUNK);
     size = size < least ? least : size / step * step;
@@ -286,6 +285,7 @@ static void choose_rows(leat_loops *s) {
   leat_windows_find(s);
   s->side_by_side = most_side_by_side(s);
   choose_wide(s);
+  s->panels = leat_loops_fit_panels(s);
   s->unrolled =
       s->by_lanes && !s->steps && leat_is_at_most(s->length, (int64_t)s->side_by_side * LEAT_LANES);
   keep_costly(s);
