@@ -291,9 +291,21 @@ static bool moves_into_broadcast(leat_item *item, const leat_item *consumer) {
   return moves;
 }
 
+// Whether units of loops or products make something of what it reads, in its own places.
+static bool goes_on(const leat_table *table, const leat_item *item) {
+  int8_t axis[LEAT_MAX_RANK];
+  for (uint32_t i = 0; i < item->node->input_count; i++) {
+    const leat_item *operand = input(table, item, i);
+    bool aligned = leat_item_operand_axes(item->node, i, axis);
+    if (aligned && operand->role == LEAT_ROLE_WORK) return true;
+  }
+  return false;
+}
+
 // Gives an item that only `consumer` reads, at other places and not more often than it has
 // elements, to that consumer.
-static bool moves_into(leat_item *item, uint32_t operand, leat_item *consumer) {
+static bool moves_into(const leat_table *table, leat_item *item, uint32_t operand,
+                       leat_item *consumer) {
   int8_t axis[LEAT_MAX_RANK];
   bool moves = item->role == LEAT_ROLE_WORK && item->readers == 1 && !item->wanted &&
                item->node->control_count == 0 && item->node->info->kind == LEAT_KIND_ELEMENT &&
@@ -302,6 +314,11 @@ static bool moves_into(leat_item *item, uint32_t operand, leat_item *consumer) {
                !leat_item_operand_axes(consumer->node, operand, axis) &&
                not_more_elements(consumer->node, item->node);
   if (!moves) return false;
+  if (keeps_memory(consumer->node) && consumer->node->control_count == 0 && goes_on(table, item)) {
+    consumer->role = LEAT_ROLE_ALIAS;
+    item->wanted = true;
+    return false;
+  }
   item->role = LEAT_ROLE_FREE;
   item->cost = ANY_COST;
   return true;
@@ -326,13 +343,14 @@ static void find_free(leat_table *table) {
     item->cost = leat_op_cost_of(node->op).instructions;
     for (uint32_t i = 0; i < node->input_count; i++) {
       leat_item *operand = input(table, item, i);
-      if (!moves_into_broadcast(operand, item) && moves_into(operand, i, item)) item->once = true;
+      if (!moves_into_broadcast(operand, item) && moves_into(table, operand, i, item))
+        item->once = true;
       if (operand->role == LEAT_ROLE_FREE && item->cost < ANY_COST) item->cost += operand->cost;
     }
     bool one = leat_type_static_elements(&node->outputs[0]) == 1;
     bool cheap = (is_inline(node) || one) && item->cost <= MOST_FREE_COST;
-    if (cheap && !item->wanted && !item->once && node->control_count == 0 &&
-        !is_narrower(table, item))
+    if (item->role == LEAT_ROLE_WORK && cheap && !item->wanted && !item->once &&
+        node->control_count == 0 && !is_narrower(table, item))
       item->role = LEAT_ROLE_FREE;
   }
 }
@@ -344,46 +362,61 @@ static bool is_immediate(const leat_item *item) {
          leat_type_static_elements(&item->node->outputs[0]) == 1;
 }
 
-static void add_access(leat_table *table, leat_item *consumer, leat_item *producer, bool aligned,
-                       const int8_t *axis) {
+// What a consumer reads in memory, as it sees it.
+typedef struct sight {
+  bool aligned;
+  int8_t axis[LEAT_MAX_RANK]; // of an axis: the consumer's iteration axis
+  const leat_item *view; // an alias of which these axes are, with which it ceased to be aligned
+} sight;
+
+static void add_access(leat_table *table, leat_item *consumer, leat_item *producer,
+                       const sight *seen) {
   leat_access *access = leat_new(table->cg->arena, leat_access);
-  *access = (leat_access){.producer = producer, .consumer = consumer, .aligned = aligned};
-  int rank = leat_item_type(producer)->rank;
-  for (int k = 0; aligned && k < rank; k++) access->axis[k] = axis[k];
+  *access = (leat_access){.producer = producer, .consumer = consumer, .aligned = seen->aligned};
+  access->view = seen->aligned ? producer : seen->view;
+  int rank = access->view ? leat_item_type(access->view)->rank : 0;
+  for (int k = 0; k < rank; k++) access->axis[k] = seen->axis[k];
   leat_vec_push(table->cg->arena, &consumer->reads, access);
   leat_vec_push(table->cg->arena, &producer->users, access);
 }
 
-// Follows operand i of `through`, whose axis k is the consumer's iteration axis map[k].
+// Follows operand i of `through`, which the consumer sees so.
 static void follow(leat_table *table, leat_item *consumer, const leat_item *through, uint32_t i,
-                   bool aligned, const int8_t *map) {
+                   const sight *seen) {
   leat_item *producer = input(table, through, i);
-  int8_t axis[LEAT_MAX_RANK];
-  aligned = leat_item_operand_axes(through->node, i, axis) && aligned;
+  sight here = {0};
+  bool keeps = leat_item_operand_axes(through->node, i, here.axis);
   bool packed = consumer->node->info->kind == LEAT_KIND_CONTRACT;
   bool one = leat_type_static_elements(leat_item_type(producer)) == 1;
-  aligned = (aligned || one) && !packed;
-  for (int k = 0; aligned && k < leat_item_type(producer)->rank; k++)
-    if (axis[k] >= 0) axis[k] = map[axis[k]];
+  here.aligned = ((seen->aligned && keeps) || one) && !packed;
+  if (here.aligned) {
+    for (int k = 0; k < leat_item_type(producer)->rank; k++)
+      if (here.axis[k] >= 0) here.axis[k] = seen->axis[here.axis[k]];
+  } else if (through->role == LEAT_ROLE_ALIAS) {
+    here = *seen;
+    if (seen->aligned) here.view = through;
+    here.aligned = false;
+  }
   if (producer->role == LEAT_ROLE_FREE || producer->role == LEAT_ROLE_ALIAS) {
     for (uint32_t j = 0; j < producer->node->input_count; j++)
-      follow(table, consumer, producer, j, aligned, axis);
+      follow(table, consumer, producer, j, &here);
   } else if (!is_immediate(producer)) {
-    add_access(table, consumer, producer, aligned, axis);
+    add_access(table, consumer, producer, &here);
   }
 }
 
 static void find_accesses(leat_table *table) {
-  int8_t same[LEAT_MAX_RANK];
-  for (int k = 0; k < LEAT_MAX_RANK; k++) same[k] = (int8_t)k;
+  sight same = {.aligned = true};
+  const sight whole = {0};
+  for (int k = 0; k < LEAT_MAX_RANK; k++) same.axis[k] = (int8_t)k;
   for (uint32_t p = 0; p < table->items.count; p++) {
     leat_item *item = table->items.items[p];
     if (item->role != LEAT_ROLE_WORK && item->role != LEAT_ROLE_EFFECT) continue;
     for (uint32_t i = 0; i < input_count(item); i++) {
       if (reads_memory(table, item, i))
-        add_access(table, item, leat_item_memory(table, item->node->inputs[i]), false, NULL);
+        add_access(table, item, leat_item_memory(table, item->node->inputs[i]), &whole);
       else
-        follow(table, item, item, i, true, same);
+        follow(table, item, item, i, &same);
     }
   }
 }

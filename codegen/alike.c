@@ -161,6 +161,7 @@ static void put_item(recipe *r, const leat_item *item) {
     const leat_access *access = item->reads.items[i];
     put_item(r, access->producer);
     put_number(r, access->aligned);
+    put_number(r, access->view != NULL);
     put(r, access->axis, sizeof access->axis);
   }
 }

@@ -19,9 +19,9 @@ enum {
 void leat_contraction_finish(leat_contraction *c, int j, k_value value) {
   leat_lower *w = c->w;
   if (c->p->column_axis >= 0) {
-    k_value column = k_add(c->b, c->column, k_i64(c->b, (int64_t)j * LEAT_LANES));
+    k_value column = k_add(c->b, c->column, k_i64(c->b, (int64_t)j * c->block.lanes));
     w->at[c->p->column_axis] = (leat_index){.base = column, .step = 1};
-    w->l.lanes = LEAT_LANES;
+    w->l.lanes = c->block.lanes;
     w->l.mask = c->masks[j];
   } else {
     value = k_extract(c->b, value, 0);
@@ -44,18 +44,25 @@ static void prefetch_row(leat_contraction *c, k_value row) {
   leat_lower *w = c->w;
   if (c->p->column_axis < 0 || !leat_lower_reads_along(w, c->p->column_axis)) return;
   leat_contraction_put(c, c->p->row_axes, row);
-  for (int j = 0; j < c->p->wide; j++) {
-    k_value column = k_add(c->b, c->column, k_i64(c->b, (int64_t)j * LEAT_LANES));
+  for (int j = 0; j < c->block.wide; j++) {
+    k_value column = k_add(c->b, c->column, k_i64(c->b, (int64_t)j * c->block.lanes));
     w->at[c->p->column_axis] = (leat_index){.base = column, .step = 1};
     leat_lower_prefetch(w, c->p->column_axis);
   }
 }
 
+// Where vector j of row i is in a local c, of which a block begins at element `first`.
+static k_value place_in_local(const leat_contraction *c, k_value first, int i, int j) {
+  int64_t at = i * c->p->width + (int64_t)j * c->block.lanes;
+  return k_add(c->b, first, k_i64(c->b, at));
+}
+
 // `high` rows of a local c, from element `first`.
 static void store_block(leat_contraction *c, const k_buffer *local, k_value first, int high,
                         const k_value *acc) {
-  for (int i = 0; i < high * c->p->wide; i++)
-    k_store(c->b, local, k_add(c->b, first, k_i64(c->b, (int64_t)i * LEAT_LANES)), acc[i], NULL);
+  int wide = c->block.wide;
+  for (int i = 0; i < high * wide; i++)
+    k_store(c->b, local, place_in_local(c, first, i / wide, i % wide), acc[i], NULL);
 }
 
 // Rows [row, end) from a local c, of which they begin at element `first`.
@@ -68,9 +75,9 @@ static void finish_rows(leat_contraction *c, const k_buffer *local, k_value firs
     prefetch_row(c, k_binary(b, K_MIN, k_add(b, here, k_i64(b, PREFETCHED_ROWS)),
                              k_sub(b, end, k_i64(b, 1))));
   k_value from = k_add(b, first, k_mul(b, k_sub(b, here, row), k_i64(b, c->p->width)));
-  for (int j = 0; j < c->p->wide; j++) {
-    k_value at = k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES));
-    finish_vector(c, here, j, k_load(b, local, at, LEAT_LANES, NULL));
+  for (int j = 0; j < c->block.wide; j++) {
+    k_value at = place_in_local(c, from, 0, j);
+    finish_vector(c, here, j, k_load(b, local, at, c->block.lanes, NULL));
   }
   k_loop_end(b, NULL, 0);
 }
@@ -87,9 +94,10 @@ static void finish_by_rows(leat_contraction *c, k_value row, int high, const k_v
 
 // -- A block in registers -------------------------------------------------------------------------
 
-static k_value zero(k_builder *b, leat_dtype dtype) {
-  return leat_dtype_kind_of(dtype) == LEAT_KIND_FLOAT ? k_float(b, dtype, LEAT_LANES, 0)
-                                                      : k_int(b, dtype, LEAT_LANES, 0);
+static k_value zero(const leat_contraction *c, int lanes) {
+  leat_dtype dtype = c->p->item->node->outputs[0].dtype;
+  return leat_dtype_kind_of(dtype) == LEAT_KIND_FLOAT ? k_float(c->b, dtype, lanes, 0)
+                                                      : k_int(c->b, dtype, lanes, 0);
 }
 
 // Row i of the block from `row`; `clamped`: the last one in place of those that there are not.
@@ -116,8 +124,8 @@ static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k
   leat_contraction_load_b(c, k, columns);
   for (int i = 0; i < high; i++) {
     k_value x = load_a(c, row, i, clamped, k);
-    for (int j = 0; j < c->p->wide; j++) {
-      k_value *sum = &acc[i * c->p->wide + j];
+    for (int j = 0; j < c->block.wide; j++) {
+      k_value *sum = &acc[i * c->block.wide + j];
       *sum = k_mul_add(b, x, columns[j], *sum);
     }
   }
@@ -189,7 +197,7 @@ static uint32_t code_of_epilogue(const leat_contraction *c) {
 
 static void accumulate_rows(leat_contraction *c, k_value row, int high, bool clamped, k_value low,
                             k_value end, k_value *acc) {
-  uint32_t count = (uint32_t)(high * c->p->wide);
+  uint32_t count = (uint32_t)(high * c->block.wide);
   assert(count <= LEAT_ACCUMULATORS);
   k_instr *loop = k_loop_begin(c->b, low, end, 1, acc, count);
   for (uint32_t i = 0; i < count; i++) acc[i] = k_loop_carried(loop, i);
@@ -215,8 +223,8 @@ static void accumulate(leat_contraction *c, k_value row, int high, bool clamped,
 static void block(leat_contraction *c, k_value row, int high, bool clamped) {
   k_builder *b = c->b;
   k_value acc[LEAT_ACCUMULATORS];
-  uint32_t count = (uint32_t)(high * c->p->wide);
-  for (uint32_t i = 0; i < count; i++) acc[i] = zero(b, c->p->item->node->outputs[0].dtype);
+  uint32_t count = (uint32_t)(high * c->block.wide);
+  for (uint32_t i = 0; i < count; i++) acc[i] = zero(c, c->block.lanes);
   bool hides = leat_dim_is_const(c->p->depth) && c->p->depth.value >= LEAST_PREFETCHED;
   for (int i = 0; i < high && hides; i++) prefetch_row(c, k_add(b, row, k_i64(b, i)));
   accumulate(c, row, high, clamped, k_i64(b, 0), c->depth, acc);
@@ -227,23 +235,23 @@ static void block(leat_contraction *c, k_value row, int high, bool clamped) {
     finish_by_rows(c, row, high, acc, k_add(b, row, k_i64(b, high)));
   } else {
     for (int i = 0; i < high; i++)
-      for (int j = 0; j < c->p->wide; j++)
-        finish_vector(c, k_add(b, row, k_i64(b, i)), j, acc[i * c->p->wide + j]);
+      for (int j = 0; j < c->block.wide; j++)
+        finish_vector(c, k_add(b, row, k_i64(b, i)), j, acc[i * c->block.wide + j]);
   }
 }
 
 // Rows [low, high) of a panel: whole blocks, then what is left.
 static void panel(leat_contraction *c, k_value low, k_value high) {
   k_builder *b = c->b;
-  k_value size = k_i64(b, c->p->high), count = k_sub(b, high, low);
+  k_value size = k_i64(b, c->block.high), count = k_sub(b, high, low);
   k_value whole = k_add(b, low, k_mul(b, k_binary(b, K_DIV, count, size), size));
   if (low->op == K_CONST && high->op == K_CONST)
-    whole = k_add(b, low, k_i64(b, count->imm.i / c->p->high * c->p->high));
-  k_instr *loop = k_loop_begin(b, low, whole, c->p->high, NULL, 0);
-  block(c, k_loop_index(loop), c->p->high, false);
+    whole = k_add(b, low, k_i64(b, count->imm.i / c->block.high * c->block.high));
+  k_instr *loop = k_loop_begin(b, low, whole, c->block.high, NULL, 0);
+  block(c, k_loop_index(loop), c->block.high, false);
   k_loop_end(b, NULL, 0);
   if (leat_dim_is_const(c->p->rows)) {
-    int rest = (int)(c->p->rows.value % c->p->high);
+    int rest = (int)(c->p->rows.value % c->block.high);
     if (!rest) return;
     k_if_begin(b, k_lt(b, whole, high));
     block(c, whole, rest, false);
@@ -251,15 +259,15 @@ static void panel(leat_contraction *c, k_value low, k_value high) {
     return;
   }
   k_if_begin(b, k_lt(b, whole, high));
-  block(c, whole, c->p->high, true);
+  block(c, whole, c->block.high, true);
   k_if_end(b, NULL, 0);
 }
 
 // -- The panels of a tile -------------------------------------------------------------------------
 
+// Where its b and its local c are.
 static void place_panel(leat_contraction *c, k_value number) {
   k_builder *b = c->b;
-  leat_contraction_place_columns(c, number);
   if (leat_contraction_has_panels(c->p)) {
     k_value before = k_mul(b, c->matrix, leat_lower_dim(c->w, c->p->panels));
     k_value size = k_mul(b, c->depth, k_i64(b, c->p->width));
@@ -274,16 +282,77 @@ static void place_panel(leat_contraction *c, k_value number) {
   c->local_base = k_mul(b, k_sub(b, number, c->first_panel), size);
 }
 
-// What follows is done for each of them; NULL: there is one.
-static k_instr *begin_panels(leat_contraction *c) {
+typedef enum panel_kind {
+  PANELS_NONE,  // yet
+  PANELS_ALL,   // alike
+  PANELS_WHOLE, // but for the last
+  PANEL_LAST,
+} panel_kind;
+
+// What is done for each panel of a tile is emitted for panels that are alike, and for the last one
+// if that has a block of its own.
+typedef struct panels {
+  panel_kind kind;
+  k_instr *loop; // NULL: there is one
+  bool chosen;   // it, or the last, is in an `if`
+} panels;
+
+static void begin_panels(leat_contraction *c, panels *s, k_value end) {
   bool one = c->p->tile_panels == 1;
-  k_instr *loop = one ? NULL : k_loop_begin(c->b, c->first_panel, c->end_panel, 1, NULL, 0);
-  place_panel(c, loop ? k_loop_index(loop) : c->first_panel);
-  return loop;
+  s->loop = one ? NULL : k_loop_begin(c->b, c->first_panel, end, 1, NULL, 0);
+  k_value number = s->loop ? k_loop_index(s->loop) : c->first_panel;
+  if (s->kind == PANELS_WHOLE)
+    leat_contraction_place_whole(c, number);
+  else
+    leat_contraction_place_columns(c, number);
+  place_panel(c, number);
 }
 
-static void end_panels(leat_contraction *c, k_instr *loop) {
-  if (loop) k_loop_end(c->b, NULL, 0);
+static void begin_whole_panels(leat_contraction *c, panels *s, k_value last) {
+  k_builder *b = c->b;
+  s->kind = PANELS_WHOLE;
+  s->chosen = c->p->tile_panels == 1;
+  if (s->chosen) k_if_begin(b, k_lt(b, c->first_panel, last));
+  begin_panels(c, s, k_binary(b, K_MIN, c->end_panel, last));
+}
+
+static void begin_last_panel(leat_contraction *c, panels *s, k_value last) {
+  k_builder *b = c->b;
+  if (s->loop) {
+    k_loop_end(b, NULL, 0);
+    k_value here = k_lt(b, last, c->end_panel);
+    s->chosen = here->op != K_CONST;
+    if (s->chosen) k_if_begin(b, here);
+  } else if (s->chosen) {
+    k_if_else(b, NULL, 0);
+  }
+  s->kind = PANEL_LAST;
+  leat_contraction_place_last(c);
+  place_panel(c, last);
+}
+
+static void end_panels(leat_contraction *c, const panels *s) {
+  if (s->kind == PANELS_ALL && s->loop) k_loop_end(c->b, NULL, 0);
+  if (s->kind == PANEL_LAST && s->chosen) k_if_end(c->b, NULL, 0);
+}
+
+// The next ones of them, for which what follows is emitted; false: there are no more.
+static bool next_panels(leat_contraction *c, panels *s) {
+  if (!c->p->last.high && s->kind == PANELS_NONE) {
+    s->kind = PANELS_ALL;
+    begin_panels(c, s, c->end_panel);
+    return true;
+  }
+  if (s->kind == PANELS_ALL || s->kind == PANEL_LAST) {
+    end_panels(c, s);
+    return false;
+  }
+  k_value last = k_i64(c->b, c->p->panels.value - 1);
+  if (s->kind == PANELS_NONE && c->p->panels.value > 1)
+    begin_whole_panels(c, s, last);
+  else
+    begin_last_panel(c, s, last);
+  return true;
 }
 
 // -- Deep contractions: k in blocks, so that what is read of a and b stays near -------------------
@@ -300,10 +369,10 @@ static void deepen_block(leat_contraction *c, k_value top, k_value row, int high
   k_value acc[LEAT_ACCUMULATORS];
   k_value above = k_mul(b, k_sub(b, row, top), k_i64(b, c->p->width));
   k_value first = k_add(b, c->local_base, above);
-  for (int i = 0; i < high * c->p->wide; i++) {
-    k_value at = k_add(b, first, k_i64(b, (int64_t)i * LEAT_LANES));
-    acc[i] = k_load(b, c->local, at, LEAT_LANES, NULL);
-  }
+  int wide = c->block.wide;
+  for (int i = 0; i < high * wide; i++)
+    acc[i] =
+        k_load(b, c->local, place_in_local(c, first, i / wide, i % wide), c->block.lanes, NULL);
   accumulate(c, row, high, clamped, from, end, acc);
   store_block(c, c->local, first, high, acc);
 }
@@ -313,12 +382,12 @@ static void deepen(leat_contraction *c, k_value top, k_value low, k_value high, 
                    k_value end) {
   k_builder *b = c->b;
   const leat_contraction_plan *p = c->p;
-  int64_t rest = leat_dim_is_const(p->rows) ? p->rows.value % p->high : 0;
+  int64_t rest = leat_dim_is_const(p->rows) ? p->rows.value % c->block.high : 0;
   bool all = rest && p->gathered_rows >= p->rows.value;
   bool clamped = !all && (rest || !leat_dim_is_const(p->rows));
   if (all) low = k_i64(b, 0), high = k_i64(b, p->rows.value - rest);
-  k_instr *loop = k_loop_begin(b, low, high, p->high, NULL, 0);
-  deepen_block(c, top, k_loop_index(loop), p->high, clamped, from, end);
+  k_instr *loop = k_loop_begin(b, low, high, c->block.high, NULL, 0);
+  deepen_block(c, top, k_loop_index(loop), c->block.high, clamped, from, end);
   k_loop_end(b, NULL, 0);
   if (all) deepen_block(c, top, high, (int)rest, false, from, end);
 }
@@ -328,14 +397,13 @@ static void deepen_panels(leat_contraction *c, k_value top, k_value low, k_value
                           k_value end) {
   if (c->gathered) leat_contraction_gather(c, low, high, from, end);
   if (c->piece) leat_contraction_pack_pieces(c, from, end);
-  k_instr *loop = begin_panels(c);
-  deepen(c, top, low, high, from, end);
-  end_panels(c, loop);
+  panels all = {0};
+  while (next_panels(c, &all)) deepen(c, top, low, high, from, end);
 }
 
 static void clear(leat_contraction *c, const k_buffer *local) {
   k_builder *b = c->b;
-  k_value none = zero(b, c->p->item->node->outputs[0].dtype);
+  k_value none = zero(c, LEAT_LANES);
   k_instr *loop = k_loop_begin(b, k_i64(b, 0), k_i64(b, local_elements(c)), LEAT_LANES, NULL, 0);
   k_store(b, local, k_loop_index(loop), none, NULL);
   k_loop_end(b, NULL, 0);
@@ -392,9 +460,8 @@ static void deep_tile(leat_contraction *c, k_value low, k_value high) {
     sum_parts(c, low, high);
   else
     sum_part(c, low, high, k_i64(c->b, 0), c->depth);
-  k_instr *loop = begin_panels(c);
-  finish_rows(c, c->local, c->local_base, low, high, true);
-  end_panels(c, loop);
+  panels all = {0};
+  while (next_panels(c, &all)) finish_rows(c, c->local, c->local_base, low, high, true);
 }
 
 // -- The sums of parts of k, of a tile each -------------------------------------------------------
@@ -408,46 +475,57 @@ static k_value place_of_part(leat_contraction *c, k_value batch, k_value part, k
   return k_add(b, k_mul(b, number, width), c->column);
 }
 
+// Rows [low, high) of the panel, which have been summed in the local c.
+static void store_rows_of_part(leat_contraction *c, const k_buffer *parts, k_value batch,
+                               k_value part, k_value low, k_value high) {
+  k_builder *b = c->b;
+  k_instr *loop = k_loop_begin(b, low, high, 1, NULL, 0);
+  k_value row = k_loop_index(loop), to = place_of_part(c, batch, part, row);
+  k_value above = k_mul(b, k_sub(b, row, low), k_i64(b, c->p->width));
+  k_value from = k_add(b, c->local_base, above);
+  for (int j = 0; j < c->block.wide; j++) {
+    k_value sum = k_load(b, c->local, place_in_local(c, from, 0, j), c->block.lanes, NULL);
+    k_store(b, parts, place_in_local(c, to, 0, j), sum, NULL);
+  }
+  k_loop_end(b, NULL, 0);
+}
+
 static void store_part(leat_contraction *c, const k_buffer *parts, k_value batch, k_value part,
                        k_value low, k_value high) {
   k_builder *b = c->b;
   k_value from = k_mul(b, part, k_i64(b, LEAT_PRODUCT_BLOCK));
   k_value end = k_binary(b, K_MIN, k_add(b, from, k_i64(b, LEAT_PRODUCT_BLOCK)), c->depth);
   sum_part(c, low, high, from, end);
-  k_instr *panels = begin_panels(c);
-  k_instr *loop = k_loop_begin(b, low, high, 1, NULL, 0);
-  k_value row = k_loop_index(loop), to = place_of_part(c, batch, part, row);
-  k_value above = k_mul(b, k_sub(b, row, low), k_i64(b, c->p->width));
-  for (int j = 0; j < c->p->wide; j++) {
-    k_value at = k_i64(b, (int64_t)j * LEAT_LANES);
-    k_value from_local = k_add(b, k_add(b, c->local_base, above), at);
-    k_store(b, parts, k_add(b, to, at), k_load(b, c->local, from_local, LEAT_LANES, NULL), NULL);
-  }
-  k_loop_end(b, NULL, 0);
-  end_panels(c, panels);
+  panels all = {0};
+  while (next_panels(c, &all)) store_rows_of_part(c, parts, batch, part, low, high);
 }
 
-// Rows [low, high) of the tile's panels: the sums of all parts, added in order.
-static void add_parts(leat_contraction *c, const k_buffer *parts, k_value batch, k_value low,
-                      k_value high) {
+// Rows [low, high) of the panel: the sums of all parts, added in order.
+static void add_rows_of_parts(leat_contraction *c, const k_buffer *parts, k_value batch,
+                              k_value low, k_value high) {
   k_builder *b = c->b;
   k_value acc[LEAT_MOST_VECTORS], one = k_i64(b, 1);
-  uint32_t wide = (uint32_t)c->p->wide;
-  k_instr *panels = begin_panels(c);
+  uint32_t wide = (uint32_t)c->block.wide;
+  int lanes = c->block.lanes;
   k_instr *loop = k_loop_begin(b, low, high, 1, NULL, 0);
   k_value row = k_loop_index(loop), first = place_of_part(c, batch, k_i64(b, 0), row);
   for (uint32_t j = 0; j < wide; j++)
-    acc[j] = k_load(b, parts, k_add(b, first, k_i64(b, j * LEAT_LANES)), LEAT_LANES, NULL);
+    acc[j] = k_load(b, parts, place_in_local(c, first, 0, (int)j), lanes, NULL);
   k_instr *each = k_loop_begin(b, one, leat_lower_dim(c->w, c->p->parts), 1, acc, wide);
   k_value from = place_of_part(c, batch, k_loop_index(each), row);
   for (uint32_t j = 0; j < wide; j++) {
-    k_value part = k_load(b, parts, k_add(b, from, k_i64(b, j * LEAT_LANES)), LEAT_LANES, NULL);
+    k_value part = k_load(b, parts, place_in_local(c, from, 0, (int)j), lanes, NULL);
     acc[j] = k_add(b, k_loop_carried(each, j), part);
   }
   k_loop_end(b, acc, wide);
   for (uint32_t j = 0; j < wide; j++) finish_vector(c, row, (int)j, k_result(b, each, j));
   k_loop_end(b, NULL, 0);
-  end_panels(c, panels);
+}
+
+static void add_parts(leat_contraction *c, const k_buffer *parts, k_value batch, k_value low,
+                      k_value high) {
+  panels all = {0};
+  while (next_panels(c, &all)) add_rows_of_parts(c, parts, batch, low, high);
 }
 
 // -- The kernels ----------------------------------------------------------------------------------
@@ -527,9 +605,8 @@ static void compute_tile(leat_contraction *c, leat_tile tile) {
     return;
   }
   if (c->gathered) leat_contraction_gather(c, tile.low, tile.high, k_i64(c->b, 0), c->depth);
-  k_instr *loop = begin_panels(c);
-  panel(c, tile.low, tile.high);
-  end_panels(c, loop);
+  panels all = {0};
+  while (next_panels(c, &all)) panel(c, tile.low, tile.high);
 }
 
 static void lower_whole(leat_table *table, leat_unit *unit) {

@@ -19,13 +19,15 @@ typedef struct leat_contraction {
   k_value rows, columns, depth;
   k_value matrix, a_base;             // of the batch: b's number, a's first element
   k_value first_panel, end_panel;     // of the tile
+  leat_block block;                   // of the panel
   k_value column, b_base, local_base; // of the panel: the first column, element of b, of c
-  k_value masks[LEAT_MOST_VECTORS];   // which columns of each vector exist
+  k_value masks[LEAT_MOST_VECTORS];   // which columns of each vector exist; NULL: all
   bool inside; // rows of b are read behind which others stand, so that they need no masks
   leat_stores stores;
 } leat_contraction;
 
 leat_contraction leat_contraction_begin(leat_lower *w);
+leat_contraction leat_contraction_begin_bare(leat_lower *w); // without operands
 void leat_contraction_pack(leat_table *table, leat_unit *unit);
 // Row k of b at the panel's columns, vector by vector.
 void leat_contraction_load_b(leat_contraction *c, k_value k, k_value *columns);
@@ -46,6 +48,9 @@ void leat_lower_depthwise_weights(leat_table *table, leat_unit *unit); // depthw
 // The place along `axes` of the unit's space, taken as one.
 void leat_contraction_put(leat_contraction *c, unsigned axes, k_value linear);
 void leat_contraction_place_columns(leat_contraction *c, k_value panel);
+// The same of panels of which all columns exist, and of the last one, which has a block of its own.
+void leat_contraction_place_whole(leat_contraction *c, k_value panel);
+void leat_contraction_place_last(leat_contraction *c);
 
 // LEAT_LANES elements of operand i's last axis from `at` on, those below `end`; the axes before the
 // last two are where the kernel is.

@@ -14,8 +14,17 @@ static const k_buffer *operand_buffer(leat_contraction *c, uint32_t i) {
   return item->role == LEAT_ROLE_FREE ? NULL : leat_lower_buffer(c->w, item->storage);
 }
 
+static leat_block usual_block(const leat_contraction_plan *p) {
+  return (leat_block){p->high, p->wide, LEAT_LANES};
+}
+
+leat_contraction leat_contraction_begin_bare(leat_lower *w) {
+  const leat_contraction_plan *p = w->unit->contraction;
+  return (leat_contraction){.p = p, .w = w, .b = &w->builder, .block = usual_block(p)};
+}
+
 leat_contraction leat_contraction_begin(leat_lower *w) {
-  leat_contraction c = {.w = w, .b = &w->builder, .p = w->unit->contraction};
+  leat_contraction c = leat_contraction_begin_bare(w);
   c.a_buffer = operand_buffer(&c, 0);
   c.b_buffer = leat_contraction_has_panels(c.p) ? leat_lower_buffer(w, w->unit->scratch)
                                                 : operand_buffer(&c, 1);
@@ -51,11 +60,34 @@ void leat_contraction_place_columns(leat_contraction *c, k_value panel) {
   }
 }
 
+void leat_contraction_place_whole(leat_contraction *c, k_value panel) {
+  const leat_contraction_plan *p = c->p;
+  c->block = usual_block(p);
+  c->column = k_mul(c->b, panel, k_i64(c->b, p->width));
+  for (int j = 0; j < p->wide; j++) c->masks[j] = NULL;
+}
+
+void leat_contraction_place_last(leat_contraction *c) {
+  k_builder *b = c->b;
+  const leat_contraction_plan *p = c->p;
+  int64_t rest = p->columns.value % p->width;
+  int lanes = p->last.lanes;
+  c->block = p->last;
+  c->column = k_i64(b, p->columns.value - rest);
+  for (int j = 0; j < p->last.wide; j++, rest -= lanes) {
+    k_value count = k_int(b, LEAT_i32, lanes, rest);
+    c->masks[j] = rest < lanes ? k_lt(b, k_lane(b, LEAT_i32, lanes), count) : NULL;
+  }
+}
+
 // -- Rows of b ------------------------------------------------------------------------------------
 
 // leat_contraction_inside, of a b that is packed, too.
 static k_value find_inside(const leat_contraction *c, k_value low, k_value end) {
   const leat_contraction_plan *p = c->p;
+  bool masked = false;
+  for (int j = 0; j < c->block.wide; j++) masked |= c->masks[j] != NULL;
+  if (!masked) return NULL;
   if (!p->reads_over || !c->b_buffer || !leat_dim_is_const(p->columns) || p->columns.value < 1 ||
       has_whole_panels(p))
     return NULL;
@@ -83,8 +115,8 @@ static void prefetch_b(leat_contraction *c, k_value k) {
   k_value later = k_mul(b, k_add(b, k, k_i64(b, c->p->ahead)), c->columns);
   k_value from = k_add(b, later, c->column);
   if (!c->piece) from = k_add(b, from, c->b_base);
-  for (int j = 0; j < c->p->wide; j++)
-    k_prefetch(b, c->b_buffer, k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES)));
+  for (int j = 0; j < c->block.wide; j++)
+    k_prefetch(b, c->b_buffer, k_add(b, from, k_i64(b, (int64_t)j * c->block.lanes)));
 }
 
 void leat_contraction_load_b(leat_contraction *c, k_value k, k_value *columns) {
@@ -95,9 +127,10 @@ void leat_contraction_load_b(leat_contraction *c, k_value k, k_value *columns) {
   k_value from = k_add(b, c->b_base, k_mul(b, row, packed ? k_i64(b, c->p->width) : c->columns));
   if (!packed) from = k_add(b, from, c->column);
   if (c->b_buffer && c->p->ahead) prefetch_b(c, k);
-  for (int j = 0; j < c->p->wide; j++) {
-    k_value at = k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES));
-    columns[j] = buffer ? k_load(b, buffer, at, LEAT_LANES, packed ? NULL : mask_of(c, j))
+  int lanes = c->block.lanes;
+  for (int j = 0; j < c->block.wide; j++) {
+    k_value at = k_add(b, from, k_i64(b, (int64_t)j * lanes));
+    columns[j] = buffer ? k_load(b, buffer, at, lanes, packed ? NULL : mask_of(c, j))
                         : leat_contraction_operand(c, 1, k, c->column, c->columns);
   }
 }
@@ -258,7 +291,7 @@ void leat_contraction_pack_pieces(leat_contraction *c, k_value low, k_value end)
 // A tile is LEAT_DEPTH_BLOCK rows of a panel.
 void leat_contraction_pack(leat_table *table, leat_unit *unit) {
   leat_lower *w = leat_lower_begin_bare(table, unit, "pack");
-  leat_contraction c = {.w = w, .b = &w->builder, .p = unit->contraction};
+  leat_contraction c = leat_contraction_begin_bare(w);
   const leat_contraction_plan *p = c.p;
   k_builder *b = c.b;
   const k_buffer *out = leat_lower_buffer(w, unit->scratch);

@@ -4,10 +4,11 @@
 #include "ops/reduce.h"
 
 enum {
-  SMALL_SQUARE = 4,  // elements of vectors that one instruction puts together, of any CPU
-  NARROW_SUMS = 8,   // of a small square's columns each
-  WIDENING = 10,     // vector registers that products of narrow integers take
-  LEAST_CHAINS = 12, // accumulators that hide the latency of an fma
+  SMALL_SQUARE = 4,      // elements of vectors that one instruction puts together, of any CPU
+  NARROW_SUMS = 8,       // of a small square's columns each
+  WIDENING = 10,         // vector registers that products of narrow integers take
+  LEAST_CHAINS = 12,     // accumulators that hide the latency of an fma
+  MOST_NARROW_ROWS = 16, // of a block of one vector
   FEW_ROWS = 4,
   MOST_TURNED_ROWS = 8,    // above, packing b costs less
   MOST_TURNED_SMALL = 4,   // the same in small squares
@@ -123,7 +124,7 @@ int leat_contraction_most_high(const leat_target_info *target, int wide, leat_dt
 static int choose_high(const leat_target_info *target, leat_dim rows, int wide, leat_dtype dtype) {
   int across = wide * leat_vector_registers(target, dtype);
   int most = most_high(target, across, dtype), least = LEAST_CHAINS / across;
-  if (wide == 1 && most > 16) most = 16;
+  if (wide == 1 && most > MOST_NARROW_ROWS) most = MOST_NARROW_ROWS;
   if (!leat_dim_is_const(rows)) return most;
   if (rows.value <= most) return rows.value < 1 ? 1 : (int)rows.value;
   for (int high = most; high >= least && high > 1; high--)
@@ -147,6 +148,24 @@ static void choose_block(leat_contraction_planner *s) {
   p->width = (int64_t)p->wide * LEAT_LANES;
   p->high = choose_high(s->target, p->rows, p->wide, s->dtype);
   p->panels = leat_lower_ceil_div(&s->w, p->columns, p->width);
+}
+
+// The last panel holds as few registers as its columns need, and so more rows: where masks cost, it
+// is the only one that has any.
+static void choose_last_block(leat_contraction_planner *s) {
+  leat_contraction_plan *p = s->p;
+  int64_t rest = leat_dim_is_const(p->columns) ? p->columns.value % p->width : 0;
+  if (rest < 1 || p->b == LEAT_OPERAND_TURNED) return;
+  int least = LEAT_LANES / leat_vector_registers(s->target, s->dtype), lanes = LEAT_LANES;
+  while (lanes > least && lanes / 2 >= rest) lanes /= 2;
+  leat_block last = {p->high, (int)((rest + lanes - 1) / lanes), lanes};
+  int across = last.wide * leat_vector_registers(s->target, s->dtype) * lanes / LEAT_LANES;
+  int most = most_high(s->target, across, s->dtype);
+  if (last.wide == 1 && most > MOST_NARROW_ROWS) most = MOST_NARROW_ROWS;
+  bool several = !leat_dim_is_const(p->rows) || p->rows.value > p->high;
+  if (several && !p->strips) last.high = most / p->high * p->high;
+  if (last.high < p->high) last.high = p->high;
+  if (!s->target->masks || last.wide < p->wide) p->last = last;
 }
 
 leat_dim leat_contraction_matrices(const leat_contraction_plan *p) {
@@ -440,6 +459,7 @@ static void choose_operands(leat_contraction_planner *s, leat_unit *unit) {
   if (is_computed(s, 0) || is_far_apart(s)) s->p->a = LEAT_OPERAND_GATHERED;
   choose_panels(s, unit);
   if (s->p->a == LEAT_OPERAND_GATHERED && !is_computed(s, 0)) choose_strips(s);
+  choose_last_block(s);
   choose_prefetching(s);
 }
 

@@ -58,6 +58,11 @@ typedef enum leat_operand_way {
   LEAT_OPERAND_MADE,     // a: by the units of its chain, a tile's rows at a time
 } leat_operand_way;
 
+// What is held in registers while k runs.
+typedef struct leat_block {
+  int high, wide, lanes; // rows by vectors of columns, of so many elements
+} leat_block;
+
 // c[batch, row, column] = Σ a[batch, row, k] · b[batch, k, column].
 typedef struct leat_contraction_plan {
   const leat_item *item;
@@ -76,6 +81,7 @@ typedef struct leat_contraction_plan {
   int high, wide;  // of a block in registers: rows, vectors of columns
   int64_t width;   // of a panel: columns
   leat_dim panels; // of all columns
+  leat_block last; // of the last panel, to which fewer columns are left; high 0: as of the others
   bool deep;       // k goes in blocks of LEAT_DEPTH_BLOCK, which resume from a local c
   int ahead;       // rows of b that are asked for before they are read; 0: none
   bool long_sums;  // of more than LEAT_PRODUCT_BLOCK products, or it is not known

@@ -47,6 +47,11 @@ static void print_depthwise(const leat_contraction_plan *p, leat_text *out) {
   if (d->what.weights) leat_text_add(out, ", parts added");
 }
 
+static void print_last(const leat_block *last, leat_text *out) {
+  leat_text_add(out, ", the last by blocks of %d rows x %d columns", last->high,
+                last->wide * last->lanes);
+}
+
 static void print_blocks(const leat_contraction_plan *p, leat_text *out) {
   if (p->winograd) {
     print_winograd(p, out);
@@ -59,6 +64,8 @@ static void print_blocks(const leat_contraction_plan *p, leat_text *out) {
   leat_text_add(out, "blocks of %d rows x %d vectors, panels of %lld columns, tiles of %lld rows",
                 p->high, p->wide, (long long)p->width, (long long)p->tile_rows);
   if (p->tile_panels > 1) leat_text_add(out, " x %d panels", p->tile_panels);
+  bool fewer = p->last.wide * p->last.lanes < p->width;
+  if (p->last.high && fewer) print_last(&p->last, out);
   if (p->deep) leat_text_add(out, ", k by %d", LEAT_DEPTH_BLOCK);
   if (p->split) leat_text_add(out, ", parts of %d added", LEAT_PRODUCT_BLOCK);
 }

@@ -69,10 +69,11 @@ static int64_t depth_gathered(const leat_contraction_plan *p) {
 // together often does.
 static int64_t unit_of_rows(const leat_contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
-  int64_t unit = p->high, row = depth_gathered(p) * (int64_t)leat_dtype_size(s->dtype);
+  int high = p->last.high > p->high ? p->last.high : p->high;
+  int64_t unit = high, row = depth_gathered(p) * (int64_t)leat_dtype_size(s->dtype);
   if (p->a != LEAT_OPERAND_GATHERED || !p->transposed || p->strips) return unit;
-  while (unit % LEAT_LANES) unit += p->high;
-  return unit * row <= gathered_bytes(s) ? unit : p->high;
+  while (unit % LEAT_LANES) unit += high;
+  return unit * row <= gathered_bytes(s) ? unit : high;
 }
 
 // Whole units that fit in `bytes`, of which a row takes so many elements: at least one.
@@ -251,11 +252,15 @@ static int64_t most_rows_of_chain(const leat_contraction_planner *first,
 static int64_t rows_of_chain(leat_contraction_planner *first, leat_contraction_planner *last,
                              const leat_unit *unit) {
   leat_contraction_plan *p = last->p;
+  if (first->p->last.high) first->p->last.high = first->p->high;
+  if (p->last.high) p->last.high = p->high;
   int64_t most = most_rows_of_chain(first, last, leat_chain_row_bytes(unit));
   int64_t step = least_common_multiple(first->p->high, p->high);
   if (step > most) {
     int high = first->p->high < p->high ? first->p->high : p->high;
     step = first->p->high = p->high = high < most ? high : (int)most;
+    if (first->p->last.high) first->p->last.high = (int)step;
+    if (p->last.high) p->last.high = (int)step;
   }
   p->tile_panels = (int)p->panels.value;
   p->tile_rows = most / step * step;

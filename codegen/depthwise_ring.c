@@ -3,7 +3,8 @@
 
 leat_depthwise_kernel leat_depthwise_begin(leat_lower *w) {
   leat_depthwise_kernel s = {.w = w, .b = &w->builder, .p = w->unit->contraction};
-  s.c = (leat_contraction){.p = s.p, .w = w, .b = s.b, .columns = leat_lower_dim(w, s.p->columns)};
+  s.c = leat_contraction_begin_bare(w);
+  s.c.columns = leat_lower_dim(w, s.p->columns);
   s.to = s.p->depthwise;
   s.node = s.p->item->node;
   s.dtype = s.node->outputs[0].dtype;

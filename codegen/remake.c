@@ -138,7 +138,7 @@ static void read_instead(leat_table *table, leat_access *access, const leat_item
   for (uint32_t i = 0; i < free_one->reads.count; i++) {
     const leat_access *through = free_one->reads.items[i];
     leat_access *direct = leat_new(table->cg->arena, leat_access);
-    *direct = (leat_access){through->producer, consumer, true, {0}};
+    *direct = (leat_access){through->producer, consumer, true, through->producer, {0}};
     for (int k = 0; k < leat_item_type(through->producer)->rank; k++)
       direct->axis[k] = through->axis[k] < 0 ? -1 : access->axis[through->axis[k]];
     leat_vec_push(table->cg->arena, &consumer->reads, direct);

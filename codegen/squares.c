@@ -57,10 +57,10 @@ static int axis_across(const leat_unit *unit) {
     const leat_item *item = unit->members.items[i];
     for (uint32_t j = 0; j < item->reads.count; j++) {
       const leat_access *access = item->reads.items[j];
-      int rank = leat_item_type(access->producer)->rank;
+      int rank = access->view ? leat_item_type(access->view)->rank : 0;
       if (access->producer->unit && leat_unit_of(access->producer->unit) == unit) continue;
-      if (rank == 0) continue;
-      int axis = access->aligned ? access->axis[rank - 1] : -1;
+      if (access->view && rank == 0) continue;
+      int axis = access->view ? access->axis[rank - 1] : -1;
       if (axis < 0) return -1;
       axis = item->axis[axis];
       if (axis == last || (across >= 0 && axis != across)) return -1;
@@ -83,7 +83,7 @@ int leat_loops_across(const leat_loops *s) {
 }
 
 static int place_of_axis(const leat_access *access, const leat_item *item, int axis) {
-  for (int k = 0; k < leat_item_type(access->producer)->rank; k++)
+  for (int k = 0; k < leat_item_type(access->view)->rank; k++)
     if (access->axis[k] >= 0 && item->axis[access->axis[k]] == axis) return k;
   return -1;
 }
@@ -131,7 +131,7 @@ static double farthest_read(const leat_unit *unit, int axis) {
     const leat_item *item = unit->members.items[i];
     for (uint32_t j = 0; j < item->reads.count; j++) {
       const leat_access *access = item->reads.items[j];
-      const leat_type *type = leat_item_type(access->producer);
+      const leat_type *type = leat_item_type(access->view);
       if (access->producer->unit && leat_unit_of(access->producer->unit) == unit) continue;
       for (int k = 0; k < type->rank; k++)
         if (access->axis[k] >= 0 && item->axis[access->axis[k]] == axis)

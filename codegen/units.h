@@ -32,8 +32,9 @@ typedef enum leat_role {
 
 typedef struct leat_access {
   leat_item *producer, *consumer;
-  bool aligned;
-  int8_t axis[LEAT_MAX_RANK]; // of an axis of the producer: the consumer's iteration axis
+  bool aligned;               // the consumer reads it along axes of its own
+  const leat_item *view;      // if so, the producer; else an alias that it reads so, or NULL
+  int8_t axis[LEAT_MAX_RANK]; // of an axis of the view: the consumer's iteration axis
 } leat_access;
 
 struct leat_item {

@@ -136,6 +136,27 @@ static void stream(ll_emitter *e, LLVMValueRef store) {
   LLVMSetAlignment(store, (unsigned)e->target->line);
 }
 
+// How many lanes from the first on the mask keeps; -1: that is not known here.
+static int kept_lanes(const k_instr *mask) {
+  if (mask->op != K_LT || mask->args[0]->op != K_LANE || mask->args[1]->op != K_CONST) return -1;
+  int64_t kept = mask->args[1]->imm.i;
+  return kept < 0 ? 0 : kept < mask->lanes ? (int)kept : mask->lanes;
+}
+
+// The first lanes, as few vectors: processors without registers for masks may take ten times as
+// long for a store with one.
+static void store_first(ll_emitter *e, LLVMValueRef value, LLVMValueRef to, unsigned size,
+                        unsigned lanes) {
+  LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(value));
+  for (unsigned first = 0, count; first < lanes; first += count) {
+    for (count = LEAT_LANES; count > lanes - first;) count /= 2;
+    LLVMValueRef at = ll_i64_const(e, first);
+    LLVMValueRef part = ll_shuffle(e, value, first, 1, count);
+    LLVMValueRef place = LLVMBuildGEP2(e->at, element, to, &at, 1, "");
+    LLVMSetAlignment(LLVMBuildStore(e->at, part, place), size);
+  }
+}
+
 static void emit_store(ll_emitter *e, const k_instr *instr) {
   k_value stored = instr->args[1];
   LLVMTypeRef type = ll_with_lanes(ll_memory_type(e, stored->dtype), stored->lanes);
@@ -143,6 +164,10 @@ static void emit_store(ll_emitter *e, const k_instr *instr) {
   unsigned size = (unsigned)leat_dtype_size(stored->dtype);
   if (stored->dtype == LEAT_bool) value = LLVMBuildZExt(e->at, value, type, "");
   LLVMValueRef mask = instr->arg_count > 2 ? ll_get(e, instr->args[2]) : NULL;
+  if (mask && stored->lanes > 1 && !e->target->masks && kept_lanes(instr->args[2]) >= 0) {
+    store_first(e, value, to, size, (unsigned)kept_lanes(instr->args[2]));
+    return;
+  }
   if (mask && stored->lanes > 1) {
     LLVMTypeRef types[] = {type, ll_pointer_type(e)};
     to = masked_address(e, instr, mask);

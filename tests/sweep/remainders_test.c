@@ -17,8 +17,9 @@ static const test_way ways[] = {
     {.name = "c", .options = {.target = "c", .symbolic = true, .numerics = "strict"}},
 };
 
-static const int64_t columns[] = {1,  2,  15, 16, 17, 31, 32,  33,  47,  48,  49,  63,
-                                  64, 65, 79, 80, 81, 96, 100, 112, 113, 127, 129, 144};
+static const int64_t columns[] = {1,  2,  3,  4,  7,   8,   15,  16,  17,  20,  24, 31,
+                                  32, 33, 39, 47, 48,  49,  54,  63,  64,  65,  68, 79,
+                                  80, 81, 83, 96, 100, 112, 113, 120, 127, 129, 144};
 static const int64_t wide_columns[] = {80, 112, 160, 208, 272, 304, 320, 336};
 static const int64_t rows[] = {5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 20, 27, 29, 48, 80, 112};
 static const int64_t depths[] = {1, 2, 8, 15, 16, 17, 31, 48, 80, 112, 129};
