@@ -392,7 +392,7 @@ static void enter(leat_loops *s, int u) {
   if (s->lanes) {
     k_value column = k_add(s->b, s->columns, k_i64(s->b, (int64_t)(u % s->wide) * LEAT_LANES));
     int64_t all = (int64_t)s->wide * LEAT_LANES;
-    bool whole = s->length->op == K_CONST && s->length->imm.i % all == 0;
+    bool whole = s->whole || (s->length->op == K_CONST && s->length->imm.i % all == 0);
     put_columns(s, column, whole ? NULL : leat_lower_mask(s->w, k_sub(s->b, s->length, column)));
   }
   l->lanes = s->lanes ? LEAT_LANES : 1;

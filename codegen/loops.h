@@ -46,6 +46,7 @@ typedef struct leat_loops {
   // Rule 2: vectors of outputs side by side, `wide` of each of `tall` rows, the first output of all
   // and of the one at hand.
   int wide, tall;
+  bool whole; // all of them exist
   k_value columns, column, column_mask;
   k_value results[LEAT_MOST_ACCUMULATORS]; // of each vector's reductions, in the order of members
   leat_fold_part part;

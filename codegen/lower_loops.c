@@ -64,19 +64,46 @@ static void choose_axes(leat_loops *s) {
 
 // -- Tiles ----------------------------------------------------------------------------------------
 
+static void columns_here(leat_loops *s, k_value block) {
+  if (block)
+    leat_loops_block(s, block);
+  else
+    leat_loops_row(s);
+}
+
+static void loop_over_columns(leat_loops *s, k_value low, k_value high, k_value block) {
+  k_instr *loop = k_loop_begin(s->b, low, high, (int64_t)s->wide * LEAT_LANES, NULL, 0);
+  s->columns = k_loop_index(loop);
+  columns_here(s, block);
+  k_loop_end(s->b, NULL, 0);
+}
+
+// Those that are left, by as few vectors as they need.
+static void last_columns(leat_loops *s, int64_t low, int64_t high, k_value block) {
+  int wide = s->wide;
+  s->wide = (int)((high - low + LEAT_LANES - 1) / LEAT_LANES);
+  s->columns = k_i64(s->b, low);
+  columns_here(s, block);
+  s->wide = wide;
+}
+
 // Rule 2: outputs [low, high) of a row, or a block of theirs.
 static void columns(leat_loops *s, k_value low, k_value high, k_value block) {
   if (s->panels) {
     leat_loops_panels(s, low, high, block);
     return;
   }
-  k_instr *loop = k_loop_begin(s->b, low, high, (int64_t)s->wide * LEAT_LANES, NULL, 0);
-  s->columns = k_loop_index(loop);
-  if (block)
-    leat_loops_block(s, block);
-  else
-    leat_loops_row(s);
-  k_loop_end(s->b, NULL, 0);
+  bool all = low->op == K_CONST && low->imm.i == 0 && high->op == K_CONST && high == s->length;
+  int64_t rest = all ? high->imm.i % ((int64_t)s->wide * LEAT_LANES) : 0;
+  if (rest) {
+    int64_t whole = high->imm.i - rest;
+    s->whole = true;
+    loop_over_columns(s, low, k_i64(s->b, whole), block);
+    s->whole = false;
+    last_columns(s, whole, high->imm.i, block);
+  } else {
+    loop_over_columns(s, low, high, block);
+  }
 }
 
 static void row_here(leat_loops *s, k_value block) {

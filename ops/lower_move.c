@@ -133,8 +133,21 @@ static k_value lanes_of(leat_lowering *l, leat_index index) {
   return uniform ? index.base : leat_index_value(l, index);
 }
 
+// How many lanes in a row lie before the place, of which the first is at `first`: few bits are
+// enough.
+static k_value lanes_before(leat_lowering *l, k_value first, k_value place) {
+  k_value count = k_binary(l->b, K_MAX, k_sub(l->b, place, first), k_i64(l->b, 0));
+  return k_cast(l->b, LEAT_i32, k_binary(l->b, K_MIN, count, k_i64(l->b, l->lanes)));
+}
+
 // Adds low <= index < high; NULL: no such bound.
 static void guard_between(leat_lowering *l, guard *g, leat_index index, k_value low, k_value high) {
+  if (!index.vector && index.step == 1 && l->lanes > 1) {
+    k_value lane = k_lane(l->b, LEAT_i32, l->lanes);
+    if (low) guard_that(l, g, k_binary(l->b, K_LE, lanes_before(l, index.base, low), lane));
+    if (high) guard_that(l, g, k_lt(l->b, lane, lanes_before(l, index.base, high)));
+    return;
+  }
   k_value value = lanes_of(l, index);
   if (low) guard_that(l, g, k_binary(l->b, K_LE, low, value));
   if (high) guard_that(l, g, k_lt(l->b, value, high));
