@@ -3,11 +3,13 @@
 #include "codegen/contract_planner.h"
 #include "ops/reduce.h"
 
+#include <math.h>
+
 enum {
   SMALL_SQUARE = 4,      // elements of vectors that one instruction puts together, of any CPU
   NARROW_SUMS = 8,       // of a small square's columns each
   WIDENING = 10,         // vector registers that products of narrow integers take
-  LEAST_CHAINS = 12,     // accumulators that hide the latency of an fma
+  LEAST_CHAINS = 8,      // accumulators that hide the latency of an fma
   MOST_NARROW_ROWS = 16, // of a block of one vector
   FEW_ROWS = 4,
   MOST_TURNED_ROWS = 8,    // above, packing b costs less
@@ -23,6 +25,9 @@ enum {
   ROWS_AHEAD = 8,          // of b …
   MOST_ROWS_WAITING = 16,  // … that so many of c at most ask for
 };
+
+static const double BESIDE_CHAINS = 0.7; // of an fma, for what a block loads of a row of b
+static const double WORTH_FEWER = 0.96;  // of what more rows in a block take
 
 // -- Axes -----------------------------------------------------------------------------------------
 
@@ -120,16 +125,29 @@ int leat_contraction_most_high(const leat_target_info *target, int wide, leat_dt
   return most_high(target, wide * leat_vector_registers(target, dtype), dtype);
 }
 
-// Rows: as many as registers allow, or fewer when all blocks are whole then.
+// Of a block: an fma for each accumulator, or, where they are few, its latency, and what it loads.
+static double cost_of_block(int64_t high, int across) {
+  return high ? fmax((double)high * across, LEAST_CHAINS) + BESIDE_CHAINS : 0;
+}
+
+static double cost_of_rows(int64_t rows, int high, int across) {
+  double whole = (double)(rows / high) * cost_of_block(high, across);
+  return whole + cost_of_block(rows % high, across);
+}
+
+// Rows: as many as registers allow, or fewer where what is left over costs less then.
 static int choose_high(const leat_target_info *target, leat_dim rows, int wide, leat_dtype dtype) {
   int across = wide * leat_vector_registers(target, dtype);
-  int most = most_high(target, across, dtype), least = LEAST_CHAINS / across;
+  int most = most_high(target, across, dtype), best;
   if (wide == 1 && most > MOST_NARROW_ROWS) most = MOST_NARROW_ROWS;
   if (!leat_dim_is_const(rows)) return most;
   if (rows.value <= most) return rows.value < 1 ? 1 : (int)rows.value;
-  for (int high = most; high >= least && high > 1; high--)
-    if (rows.value % high == 0) return high;
-  return most;
+  best = most;
+  for (int high = most - 1; high > 1; high--)
+    if (cost_of_rows(rows.value, high, across) <
+        WORTH_FEWER * cost_of_rows(rows.value, best, across))
+      best = high;
+  return best;
 }
 
 // Of [k, row] an element is pages away from the next in k: it is read once, for many columns.
