@@ -9,7 +9,7 @@ enum {
   SMALL_SQUARE = 4,      // elements of vectors that one instruction puts together, of any CPU
   NARROW_SUMS = 8,       // of a small square's columns each
   WIDENING = 10,         // vector registers that products of narrow integers take
-  LEAST_CHAINS = 8,      // accumulators that hide the latency of an fma
+  LEAST_CHAINS = 10,     // accumulators that hide the latency of an fma
   MOST_NARROW_ROWS = 16, // of a block of one vector
   FEW_ROWS = 4,
   MOST_TURNED_ROWS = 8,    // above, packing b costs less
@@ -27,7 +27,8 @@ enum {
 };
 
 static const double BESIDE_CHAINS = 0.7; // of an fma, for what a block loads of a row of b
-static const double WORTH_FEWER = 0.96;  // of what more rows in a block take
+static const double WORTH_FEWER = 0.96;  // of what more rows in a block take …
+static const double WORTH_WHOLE = 1.01;  // … and of the least, where all blocks are whole
 
 // -- Axes -----------------------------------------------------------------------------------------
 
@@ -130,23 +131,29 @@ static double cost_of_block(int64_t high, int across) {
   return high ? fmax((double)high * across, LEAST_CHAINS) + BESIDE_CHAINS : 0;
 }
 
-static double cost_of_rows(int64_t rows, int high, int across) {
-  double whole = (double)(rows / high) * cost_of_block(high, across);
-  return whole + cost_of_block(rows % high, across);
+// Those that are left over are a block of their own, but of a deep product one more of the others.
+static double cost_of_rows(const leat_contraction_plan *p, int high, int across) {
+  int64_t blocks = p->rows.value / high, rest = p->rows.value % high;
+  if (p->deep && rest) rest = high;
+  return (double)blocks * cost_of_block(high, across) + cost_of_block(rest, across);
 }
 
-// Rows: as many as registers allow, or fewer where what is left over costs less then.
-static int choose_high(const leat_target_info *target, leat_dim rows, int wide, leat_dtype dtype) {
-  int across = wide * leat_vector_registers(target, dtype);
-  int most = most_high(target, across, dtype), best;
-  if (wide == 1 && most > MOST_NARROW_ROWS) most = MOST_NARROW_ROWS;
-  if (!leat_dim_is_const(rows)) return most;
-  if (rows.value <= most) return rows.value < 1 ? 1 : (int)rows.value;
+// Rows: as many as registers allow, or fewer where what is left over costs less then, or where
+// nothing is, which is less code.
+static int choose_high(const leat_contraction_planner *s) {
+  const leat_contraction_plan *p = s->p;
+  int across = p->wide * leat_vector_registers(s->target, s->dtype);
+  int most = most_high(s->target, across, s->dtype), best;
+  if (p->wide == 1 && most > MOST_NARROW_ROWS) most = MOST_NARROW_ROWS;
+  if (!leat_dim_is_const(p->rows)) return most;
+  if (p->rows.value <= most) return p->rows.value < 1 ? 1 : (int)p->rows.value;
   best = most;
   for (int high = most - 1; high > 1; high--)
-    if (cost_of_rows(rows.value, high, across) <
-        WORTH_FEWER * cost_of_rows(rows.value, best, across))
-      best = high;
+    if (cost_of_rows(p, high, across) < WORTH_FEWER * cost_of_rows(p, best, across)) best = high;
+  double least = cost_of_rows(p, best, across);
+  for (int high = most; high > 1; high--)
+    if (p->rows.value % high == 0 && cost_of_rows(p, high, across) <= WORTH_WHOLE * least)
+      return high;
   return best;
 }
 
@@ -164,7 +171,7 @@ static void choose_block(leat_contraction_planner *s) {
   bool turned = p->b == LEAT_OPERAND_TURNED;
   p->wide = turned ? 1 : choose_wide(s->target, p->rows, p->columns, unit);
   p->width = (int64_t)p->wide * LEAT_LANES;
-  p->high = choose_high(s->target, p->rows, p->wide, s->dtype);
+  p->high = choose_high(s);
   p->panels = leat_lower_ceil_div(&s->w, p->columns, p->width);
 }
 

@@ -1,7 +1,8 @@
 // pow, cbrt, hypot, and powers of integers.
 //
 //   pow     2^(y·log2 |x|), of the logarithm 65 bits are right, in f32 31; f32 in f64 instead where
-//           x, y or the power is none of the normal numbers
+//           x, y or the power is none of the normal numbers; by roots where y is 1/4, 1/2, 3/4 or
+//           what is as far below 0
 //   cbrt    a polynomial of the mantissa and one step of Newton; f32: a guess by bits of x^(-1/3)
 //   hypot   of operands scaled away from overflow
 //
@@ -146,14 +147,53 @@ static k_pair log2_pair_f32(k_builder *b, k_value x) {
   return (k_pair){sum.high, k_add(b, sum.low, k_near_fma(b, s_low, slope, log.low))};
 }
 
+// x, in f32, has these bits or more, and is finite.
+static k_value is_at_least(k_builder *b, k_value x, int64_t bits) {
+  k_value offset = k_sub(b, k_bits(b, x), k_whole(b, x, bits));
+  k_value count = k_int(b, LEAT_u32, 1, 0x7f800000 - bits);
+  return k_lt(b, k_bitcast(b, LEAT_u32, offset), count);
+}
+
+static k_value normal_power_f32(k_builder *b, k_value x, k_value y, k_value *usual) {
+  k_pair log = log2_pair_f32(b, x), power = k_two_product(b, y, log.high);
+  *usual = is_at_least(b, x, 0x00800000);
+  *usual = k_binary(b, K_AND, *usual, k_less_than(b, k_unary(b, K_ABS, power.high), 125));
+  return brief_power(b, power.high, k_near_fma(b, y, log.low, power.low));
+}
+
+// The square root, and what rounding it lost: of `x`, beside which there is `low`.
+static k_pair root_pair(k_builder *b, k_value x, k_value low) {
+  k_value root = k_unary(b, K_SQRT, x), rest = k_near_fma(b, k_unary(b, K_NEG, root), root, x);
+  if (low) rest = k_add(b, rest, low);
+  return (k_pair){root, k_binary(b, K_DIV, k_mul(b, rest, k_real(b, x, 0.5)), root)};
+}
+
+// x to so many quarters, one to three of either sign, by roots.
+static k_value quarter_power_f32(k_builder *b, k_value x, int quarters, k_value *usual) {
+  k_pair half = root_pair(b, x, NULL), power = half;
+  *usual = is_at_least(b, x, 0x0d800000); // 2^-100: what is lost is normal, too
+  if (quarters % 2) power = root_pair(b, half.high, half.low);
+  if (quarters == 3 || quarters == -3) power = pair_product(b, half, power);
+  if (quarters > 0) return k_add(b, power.high, power.low);
+  k_value one = k_real(b, x, 1), inverse = k_binary(b, K_DIV, one, power.high);
+  k_value minus = k_unary(b, K_NEG, inverse), rest = k_near_fma(b, minus, power.high, one);
+  rest = k_near_fma(b, minus, power.low, rest);
+  return k_near_fma(b, inverse, rest, inverse);
+}
+
+// Of an exponent that is such a constant; else 0.
+static int quarters_of(k_value y) {
+  if (y->op != K_CONST) return 0;
+  double quarters = y->imm.f * 4;
+  return quarters == floor(quarters) && fabs(quarters) <= 3 ? (int)quarters : 0;
+}
+
 // |x|^y in f32. Vectors with a lane that is not normal, or whose power may not be, are computed in
 // f64 too, for those lanes alone.
 static k_value magnitude_f32(k_builder *b, k_value x, k_value y) {
-  k_pair log = log2_pair_f32(b, x), power = k_two_product(b, y, log.high);
-  k_value result = brief_power(b, power.high, k_near_fma(b, y, log.low, power.low));
-  k_value offset = k_sub(b, k_bits(b, x), k_whole(b, x, 0x00800000));
-  k_value usual = k_lt(b, k_bitcast(b, LEAT_u32, offset), k_int(b, LEAT_u32, 1, 0x7f000000));
-  usual = k_binary(b, K_AND, usual, k_less_than(b, k_unary(b, K_ABS, power.high), 125));
+  int quarters = quarters_of(y);
+  k_value usual, result = quarters ? quarter_power_f32(b, x, quarters, &usual)
+                                   : normal_power_f32(b, x, y, &usual);
   k_instr *branch = k_if_begin(b, k_any(b, k_unary(b, K_NOT, usual)));
   k_value all = k_select(b, usual, result, any_magnitude_f32(b, x, y));
   k_if_else(b, &all, 1);

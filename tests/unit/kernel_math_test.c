@@ -33,6 +33,9 @@ typedef struct math_function {
     return powl(x, exponent);                                                                      \
   }
 POWER(near_root, 0.75)
+POWER(half_power, 0.5)
+POWER(quarter_down, -0.25)
+POWER(quarters_down, -0.75)
 POWER(cube, 3)
 POWER(large_power, 237.5)
 POWER(small_power, -253)
@@ -61,7 +64,10 @@ static const math_function functions[] = {
     FUNCTION(acosh, 3, {{1, 2}, {1, 1e10}, {1, 1.00001}}),
     FUNCTION(atanh, 2, {{-1, 1}, {-0.3, 0.3}, {-1e-5, 1e-5}}),
     FUNCTION(cbrt, 1, {{-8, 8}, {-1e300, 1e300}, {-1e-307, 1e-307}}),
-    FUNCTION(near_root, 2, {{0, 2}, {0, 1e300}, {-1, 1}}),
+    FUNCTION(near_root, 1, {{0, 2}, {0, 1e300}, {-1, 1}}),
+    FUNCTION(half_power, 1, {{0, 2}, {0, 1e300}, {-1, 1}}),
+    FUNCTION(quarter_down, 1, {{0, 2}, {0, 1e300}, {-1, 1}}),
+    FUNCTION(quarters_down, 1, {{0, 2}, {0, 1e300}, {-1, 1}}),
     FUNCTION(cube, 2, {{-2, 2}, {0, 1e100}, {0, 1e-105}}),
     FUNCTION(large_power, 2, {{0.5, 2}, {0.1, 18}, {0.99, 1.01}}),
     FUNCTION(small_power, 2, {{0.5, 2}, {-18, 18}, {0.99, 1.01}}),
