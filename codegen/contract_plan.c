@@ -28,7 +28,7 @@ enum {
 
 static const double BESIDE_CHAINS = 0.7; // of an fma, for what a block loads of a row of b
 static const double WORTH_FEWER = 0.96;  // of what more rows in a block take …
-static const double WORTH_WHOLE = 1.01;  // … and of the least, where all blocks are whole
+static const double WORTH_WHOLE = 1.02;  // … and of the least, where all blocks are whole
 
 // -- Axes -----------------------------------------------------------------------------------------
 
