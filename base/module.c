@@ -1,13 +1,13 @@
 // A module is found in two lists of directories; dlopen keeps count of the rest.
 #include "base/module.h"
 
+#include "base/build_id.h"
 #include "base/environment.h"
 #include "base/trust.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 // Whose modules they are that the environment names is a question: they become part of the process.
 leat_status leat_module_find(const char *name, char path[LEAT_PATH_SIZE], leat_error *error) {
@@ -27,12 +27,12 @@ leat_status leat_module_find(const char *name, char path[LEAT_PATH_SIZE], leat_e
 
 bool leat_module_key(const char *name, char out[LEAT_MODULE_KEY_SIZE]) {
   char path[LEAT_PATH_SIZE];
-  struct stat info;
+  leat_text id = {0};
+  bool found = !leat_module_find(name, path, NULL) && leat_build_id_of_file(path, &id);
   out[0] = '\0';
-  if (leat_module_find(name, path, NULL) || stat(path, &info)) return false;
-  snprintf(out, LEAT_MODULE_KEY_SIZE, "%.24s %lld %lld.%09ld", name, (long long)info.st_size,
-           (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
-  return true;
+  if (found) snprintf(out, LEAT_MODULE_KEY_SIZE, "%.24s %s", name, id.data);
+  leat_text_finish(&id);
+  return found;
 }
 
 leat_status leat_module_load(const char *name, const char *symbol, const void **out_table,

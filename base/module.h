@@ -14,8 +14,8 @@ enum { LEAT_MODULE_KEY_SIZE = 96 };
 LEAT_MUST_USE leat_status leat_module_find(const char *name, char path[LEAT_PATH_SIZE],
                                            leat_error *error);
 
-// Writes a text that differs between builds of the module (and so between versions of the library
-// that it was built with) without loading it; "" and false when there is no such module.
+// Writes a text that differs where the module does (and so between versions of the library that it
+// was built with) without loading it; "" and false when there is no such module.
 bool leat_module_key(const char *name, char out[LEAT_MODULE_KEY_SIZE]);
 
 // Loads leat-<name>.so, or finds it loaded, and returns the address of its one exported symbol. It

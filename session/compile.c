@@ -4,7 +4,6 @@
 
 #include "base/cpuid.h"
 #include "kernel/kernel.h"
-#include "session/build_id.h"
 #include "session/object_cache.h"
 #include "targets/ref/ref.h"
 
@@ -39,15 +38,8 @@ typedef struct compilation {
 // -- Jobs --------------------------------------------------------------------------------------
 
 static void make_key(compilation *c, compile_job *job) {
-  leat_text_add(&job->key, "kernel\n");
-  leat_build_id_add(&job->key);
-  leat_text_add(&job->key, "%s ", job->target->name);
-  job->target->add_key(&job->key);
-  leat_text_add(&job->key, "\n%s\n", c->session->cpu);
-  for (size_t i = 0; i < job->request.kernel_count; i++) {
-    leat_text_add(&job->key, "%s\n", job->request.symbols[i]);
-    leat_kernel_print(job->request.kernels[i], &job->key);
-  }
+  leat_text_add(&job->key, "kernel\n%s %s\n", job->target->name, c->session->cpu);
+  job->target->add_key(&job->request, &job->key);
 }
 
 static void add_job(compilation *c, const leat_target *target, const char *device,

@@ -10,7 +10,9 @@ typedef struct leat_target {
   const char *name;
   // Kernels → objects, loaded on first need. NULL: the target runs graphs as they are (ref).
   leat_status (*generator)(const leat_code_generator **out, leat_error *error);
-  void (*add_key)(leat_text *out); // differs when the same kernel may give other code; or NULL
+  // Adds all that the request's object depends on: its text and who compiles it, not who wrote it,
+  // so that it outlives builds of everything else. NULL: there are no objects.
+  void (*add_key)(const leat_codegen_request *request, leat_text *out);
   bool whole; // one object for all kernels of a part, because starting the compiler is what costs
 } leat_target;
 

@@ -8,9 +8,10 @@
 #include "base/installed.h"
 #include "base/temporary.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_OBJECT = 1 << 30 };
+enum { LARGEST_OBJECT = 1 << 30, LARGEST_HEADER = 1 << 20 };
 
 static leat_status add_include_directory(leat_command *c, leat_error *error) {
   char path[LEAT_PATH_SIZE];
@@ -55,14 +56,18 @@ static leat_status run_compiler(leat_command *c, leat_error *error) {
   return status;
 }
 
+static void print_file(const leat_codegen_request *request, leat_text *out) {
+  leat_c_print_file(request, out);
+  leat_c_print_data(request, out);
+}
+
 static leat_status compile_in(const char *directory, const leat_codegen_request *request,
                               leat_object *out, leat_error *error) {
   leat_command c = {.arena = leat_arena_create()};
   char *source = leat_arena_printf(c.arena, "%s/kernels.c", directory);
   char *object = leat_arena_printf(c.arena, "%s/kernels.o", directory);
   leat_text text = {0};
-  leat_c_print_file(request, &text);
-  leat_c_print_data(request, &text);
+  print_file(request, &text);
   if (request->dump) leat_text_add_n(request->dump, text.data, text.size);
   if (request->assembly) leat_text_add_n(request->assembly, text.data, text.size);
   char *data = NULL;
@@ -88,6 +93,30 @@ leat_status leat_c_compile(const leat_codegen_request *request, leat_object *out
   return status;
 }
 
-void leat_c_compiler_key(leat_text *out) {
+// How the runtime calls kernels, and what they are given.
+static void add_headers(leat_arena *arena, leat_text *out) {
+  static const char *const names[] = {"artifact.h", "dtype.h", "status.h", "library.def"};
+  char path[LEAT_PATH_SIZE];
+  if (!leat_runtime_source(path)) return;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    char *data = NULL;
+    size_t size;
+    leat_error none = {0};
+    const char *name = leat_arena_printf(arena, "%s/include/leat/%s", path, names[i]);
+    if (!leat_file_read(name, LARGEST_HEADER, &data, &size, &none))
+      leat_text_add_n(out, data, size);
+    free(data);
+  }
+}
+
+void leat_c_key(const leat_codegen_request *request, leat_text *out) {
+  leat_command command = {.arena = leat_arena_create()};
+  leat_error none = {0};
   leat_command_key(leat_c_compiler(), out);
+  if (!build_command(&command, request, "kernels.c", "kernels.o", &none))
+    leat_command_print(&command, out);
+  leat_text_add(out, "\n");
+  add_headers(command.arena, out);
+  leat_arena_destroy(command.arena);
+  print_file(request, out);
 }
