@@ -38,8 +38,10 @@ typedef struct compilation {
 // -- Jobs --------------------------------------------------------------------------------------
 
 static void make_key(compilation *c, compile_job *job) {
-  leat_text_add(&job->key, "kernel\n%s %s\n", job->target->name, c->session->cpu);
-  job->target->add_key(&job->request, &job->key);
+  leat_text_add(&job->key, "kernel\n%s ", job->target->name);
+  job->target->add_key(&job->key);
+  leat_text_add(&job->key, "\n%s\n", c->session->cpu);
+  job->target->add_text(&job->request, &job->key);
 }
 
 static void add_job(compilation *c, const leat_target *target, const char *device,

@@ -9,8 +9,11 @@
 
 #include <string.h>
 
-static void add_llvm_key(const leat_codegen_request *request, leat_text *out) {
-  leat_text_add(out, "%s\n", leat_cpu_codegen_key());
+static void add_llvm_key(leat_text *out) {
+  leat_text_add(out, "%s", leat_cpu_codegen_key());
+}
+
+static void add_kernels(const leat_codegen_request *request, leat_text *out) {
   for (size_t i = 0; i < request->kernel_count; i++) {
     leat_text_add(out, "%s\n", request->symbols[i]);
     leat_kernel_print(request->kernels[i], out);
@@ -25,8 +28,15 @@ static leat_status c_generator(const leat_code_generator **out, leat_error *erro
 }
 
 static const leat_target targets[] = {
-    {.name = "cpu", .generator = leat_cpu_codegen, .add_key = add_llvm_key},
-    {.name = "c", .generator = c_generator, .add_key = leat_c_key, .whole = true},
+    {.name = "cpu",
+     .generator = leat_cpu_codegen,
+     .add_key = add_llvm_key,
+     .add_text = add_kernels},
+    {.name = "c",
+     .generator = c_generator,
+     .add_key = leat_c_compiler_key,
+     .add_text = leat_c_add_text,
+     .whole = true},
     {.name = "ref"},
 };
 

@@ -10,9 +10,10 @@ typedef struct leat_target {
   const char *name;
   // Kernels → objects, loaded on first need. NULL: the target runs graphs as they are (ref).
   leat_status (*generator)(const leat_code_generator **out, leat_error *error);
-  // Adds all that the request's object depends on: its text and who compiles it, not who wrote it,
-  // so that it outlives builds of everything else. NULL: there are no objects.
-  void (*add_key)(const leat_codegen_request *request, leat_text *out);
+  void (*add_key)(leat_text *out); // who compiles: differs when the same text may give other code
+  // The text that is compiled, with all else that its object depends on, but not who wrote it, so
+  // that objects outlive builds of everything else.
+  void (*add_text)(const leat_codegen_request *request, leat_text *out); // NULL as add_key is: ref
   bool whole; // one object for all kernels of a part, because starting the compiler is what costs
 } leat_target;
 

@@ -24,8 +24,9 @@ void leat_c_print_data(const leat_codegen_request *request, leat_text *out);
 // no compiler.
 LEAT_MUST_USE leat_status leat_c_compile(const leat_codegen_request *request,
                                          leat_object *out_object, leat_error *error);
-// All that such an object depends on: the compiler, its path, size and time, how it is called, what
-// the request's file includes of Leat, and the file.
-void leat_c_key(const leat_codegen_request *request, leat_text *out);
+// The compiler as text for cache keys: its path, size and time; "" when there is none.
+void leat_c_compiler_key(leat_text *out);
+// How it is called, what the request's file includes of Leat, and the file.
+void leat_c_add_text(const leat_codegen_request *request, leat_text *out);
 
 #endif

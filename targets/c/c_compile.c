@@ -109,10 +109,13 @@ static void add_headers(leat_arena *arena, leat_text *out) {
   }
 }
 
-void leat_c_key(const leat_codegen_request *request, leat_text *out) {
+void leat_c_compiler_key(leat_text *out) {
+  leat_command_key(leat_c_compiler(), out);
+}
+
+void leat_c_add_text(const leat_codegen_request *request, leat_text *out) {
   leat_command command = {.arena = leat_arena_create()};
   leat_error none = {0};
-  leat_command_key(leat_c_compiler(), out);
   if (!build_command(&command, request, "kernels.c", "kernels.o", &none))
     leat_command_print(&command, out);
   leat_text_add(out, "\n");

@@ -256,6 +256,22 @@ def model_files():
 
 
 @case
+def kernels_outlive_builds():
+    leat_program = os.path.join(os.environ.get('LEAT_BUILD', f'{ROOT}/build'), 'leat')
+    if SANITIZED or not os.path.exists(leat_program):
+        raise Skipped('another program with the same modules is needed')
+    with open('build.leat', 'w') as file:
+        file.write('entry f(x: f32[64]) -> (y: f32[64]) { y = tanh(x) * 3 }\n')
+    entries = lambda: len(os.listdir('kernels'))
+    np.save('x.npy', np.ones(64, 'f4'))
+    subprocess.run([leat_program, 'run', 'build.leat', '--feed', 'x=@x.npy', '--cache', 'kernels', '--threads', '1'],
+                   capture_output=True, check=True)
+    assert entries() == 2  # the step, and its kernel
+    leat.load('build.leat', cache='kernels', threads=1).f(np.ones(64, 'f4'))
+    assert entries() == 3  # this library is another build: the step is its own, the kernel is not
+
+
+@case
 def the_program():
     if SANITIZED:
         raise Skipped('the module is not for an interpreter of its own')

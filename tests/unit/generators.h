@@ -26,7 +26,7 @@ static inline leat_codegen_compile llvm_generator(void) {
 // NULL: there is no C compiler.
 static inline leat_codegen_compile c_generator(void) {
   leat_text key = {0};
-  leat_command_key(leat_c_compiler(), &key);
+  leat_c_compiler_key(&key);
   bool found = key.size > 0;
   leat_text_finish(&key);
   return found ? leat_c_compile : NULL;
