@@ -182,7 +182,8 @@ TEST(random_programs) {
   };
   rng seeds = {test_seed() + 3};
   printf("roundtrip: LEAT_TEST_SEED=%llu\n", (unsigned long long)test_seed());
-  for (int i = 0; i < (getenv("LEAT_SANITIZED") ? 8 : 30); i++) {
+  int count = getenv("LEAT_SANITIZED") ? 8 : 30;
+  for (int i = 0; i < count; i++) {
     uint64_t seed = rng_next(&seeds);
     const char *stage = RNG_PICK(&seeds, stages);
     leat_session_options dumped = {.devices = 2, .dump_after = stage, .symbolic = i % 2};
@@ -191,7 +192,7 @@ TEST(random_programs) {
     check_program(seed, &runs_too);
   }
   CHECK(graphs > 100);
-  CHECK(runs > 5);
+  CHECK(runs > count / 6); // of others the step fails, as it should
 }
 
 CHECK_MAIN("roundtrip")
