@@ -323,7 +323,8 @@ leat_value leat_make_convolution(leat_maker *m, const leat_sliding *s, leat_valu
   static const int64_t perm[] = {1, 0, 2};
   leat_dim outputs = leat_dim_const(last.value / groups);
   grouped g = {count, leat_dim_const(groups), taps, weights->dims[n], outputs, depth};
-  leat_value y = leat_make_matmul(m, grouped_columns(m, windows, &g), grouped_weights(m, w, &g));
+  leat_value b = grouped_weights(m, w, &g), a = grouped_columns(m, windows, &g);
+  leat_value y = leat_make_matmul(m, a, b);
   dims[n + 1] = last;
   return leat_make_reshape(m, leat_make_transpose(m, y, perm), dims, n + 2);
 }
