@@ -85,9 +85,6 @@ void leat_contraction_place_last(leat_contraction *c) {
 // leat_contraction_inside, of a b that is packed, too.
 static k_value find_inside(const leat_contraction *c, k_value low, k_value end) {
   const leat_contraction_plan *p = c->p;
-  bool masked = false;
-  for (int j = 0; j < c->block.wide; j++) masked |= c->masks[j] != NULL;
-  if (!masked) return NULL;
   if (!p->reads_over || !c->b_buffer || !leat_dim_is_const(p->columns) || p->columns.value < 1 ||
       has_whole_panels(p))
     return NULL;
@@ -105,8 +102,15 @@ static bool is_packed(const leat_contraction *c) {
   return c->piece || leat_contraction_has_panels(c->p);
 }
 
+// Whether all columns of the panel exist.
+static bool is_whole(const leat_contraction *c) {
+  for (int j = 0; j < c->block.wide; j++)
+    if (c->masks[j]) return false;
+  return true;
+}
+
 k_value leat_contraction_inside(const leat_contraction *c, k_value low, k_value end) {
-  return is_packed(c) ? NULL : find_inside(c, low, end);
+  return is_packed(c) || is_whole(c) ? NULL : find_inside(c, low, end);
 }
 
 // Asks for what is read of b some rows later.

@@ -248,19 +248,24 @@ static int64_t most_rows_of_chain(const leat_contraction_planner *first,
   return most < 1 ? 1 : most;
 }
 
+// Both products' blocks divide a tile's rows, so the last panel's have no more than the others'.
+static void even_last_block(leat_contraction_plan *p) {
+  if (p->last.high) p->last.high = p->high;
+}
+
 // Rows of a tile: as many as stay in half of the second cache, fewer while there are few tiles.
 static int64_t rows_of_chain(leat_contraction_planner *first, leat_contraction_planner *last,
                              const leat_unit *unit) {
   leat_contraction_plan *p = last->p;
-  if (first->p->last.high) first->p->last.high = first->p->high;
-  if (p->last.high) p->last.high = p->high;
+  even_last_block(first->p);
+  even_last_block(p);
   int64_t most = most_rows_of_chain(first, last, leat_chain_row_bytes(unit));
   int64_t step = least_common_multiple(first->p->high, p->high);
   if (step > most) {
     int high = first->p->high < p->high ? first->p->high : p->high;
     step = first->p->high = p->high = high < most ? high : (int)most;
-    if (first->p->last.high) first->p->last.high = (int)step;
-    if (p->last.high) p->last.high = (int)step;
+    even_last_block(first->p);
+    even_last_block(p);
   }
   p->tile_panels = (int)p->panels.value;
   p->tile_rows = most / step * step;

@@ -93,12 +93,12 @@ static void columns(leat_loops *s, k_value low, k_value high, k_value block) {
     leat_loops_panels(s, low, high, block);
     return;
   }
-  bool all = low->op == K_CONST && low->imm.i == 0 && high->op == K_CONST && high == s->length;
+  bool all = low->op == K_CONST && low->imm.i == 0 && high->op == K_CONST;
   int64_t rest = all ? high->imm.i % ((int64_t)s->wide * LEAT_LANES) : 0;
   if (rest) {
     int64_t whole = high->imm.i - rest;
     s->whole = true;
-    loop_over_columns(s, low, k_i64(s->b, whole), block);
+    if (whole) loop_over_columns(s, low, k_i64(s->b, whole), block);
     s->whole = false;
     last_columns(s, whole, high->imm.i, block);
   } else {
