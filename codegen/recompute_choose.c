@@ -186,6 +186,14 @@ static int64_t size_of(const chooser *c, const leat_storage *storage) {
   return v && v->block ? v->block->size : 0;
 }
 
+// Whether it alone makes this output, in memory of the arena the first time and now: a repetition's
+// may have become that of a feed.
+static bool can_make_again(const chooser *c, uint32_t at, leat_storage *first) {
+  const leat_need *v = leat_need_of(&c->n, first);
+  const leat_need *now = leat_need_of(&c->n, leat_version_at(&c->n.versions, first, at));
+  return v->block && now->block && v->makers.count == 1;
+}
+
 // False: it cannot run there again.
 static bool add_unit(chooser *c, candidate *to, leat_unit *unit) {
   int64_t size = 0;
@@ -193,9 +201,9 @@ static bool add_unit(chooser *c, candidate *to, leat_unit *unit) {
       leat_map_get(&c->refused, unit))
     return false;
   for (uint32_t i = 0; i < unit->outputs.count; i++) {
-    const leat_need *v = leat_need_of(&c->n, unit->outputs.items[i].storage);
-    if (!v->block || v->makers.count != 1) return false;
-    size += v->block->size;
+    leat_storage *first = unit->outputs.items[i].storage;
+    if (!can_make_again(c, to->at, first)) return false;
+    size += size_of(c, first);
   }
   leat_unit plain = *unit;
   plain.again = unit;

@@ -201,6 +201,27 @@ TEST(deep_networks) {
   CHECK(again > 0);
 }
 
+// The second time, a value of several that a kernel makes lies in the memory of a feed, while
+// others of it are to be made a third time.
+TEST(made_again_in_a_feed) {
+  program p;
+  program_init(&p, 1);
+  test_dim seven = dim_const(7), none[] = {dim_const(3), dim_const(0), seven};
+  test_dim square[] = {seven, seven};
+  program_input(&p, LEAT_c64, 3, none, FILL_UNIT, seven);
+  program_input(&p, LEAT_c64, 2, square, FILL_UNIT, seven);
+  program_input(&p, LEAT_c64, 2, &none[1], FILL_UNIT, seven);
+  program_input(&p, LEAT_c64, 2, square, FILL_UNIT, seven);
+  program_input(&p, LEAT_c64, 2, square, FILL_UNIT, seven);
+  leat_text_add(&p.body, "  a = matmul(x0 * x0, x1, transpose_b=true)\n"
+                         "  b = tanh(reshape(reshape(x1, [7, 1, 7]), [7, 1, 7, 1]))\n"
+                         "  c = (sum(a, axis=2) + sum(x1, keepdims=true)) @ x2\n"
+                         "  d = asin(sum(reshape(x3 * x4, [7, 7, 1])))\n");
+  static const char *const fetched[] = {"b", "c", "d"};
+  for (int i = 0; i < 3; i++) fetch(&p, fetched[i]);
+  check_bits(&p, 1);
+}
+
 // -- Threads -----------------------------------------------------------------------------------
 
 // Threads that ran tiles of kernels, from the trace.
