@@ -23,7 +23,7 @@ static bool find_sources(leat_table *table, leat_value value, item_list *out) {
 }
 
 static bool is_given(const leat_item *item) {
-  return item->node->op == LEAT_OP_const || item->node->op == LEAT_OP_load;
+  return leat_leaf_is_fixed(item->node->info->leaf);
 }
 
 // What the body is given there.
@@ -38,7 +38,7 @@ static leat_item *outside(const leat_table *body, const leat_item *param) {
 // none of them: what a loop carries is read, as variables are.
 static bool go_out(const leat_table *body, item_list *sources) {
   for (uint32_t i = 0; i < sources->count; i++)
-    if (!is_given(sources->items[i]) && sources->items[i]->node->op != LEAT_OP_parameter)
+    if (!is_given(sources->items[i]) && sources->items[i]->node->info->leaf != LEAT_LEAF_PARAMETER)
       return false;
   if (body->region->region.waits) return false;
   for (uint32_t i = 0; i < sources->count; i++)

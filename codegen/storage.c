@@ -2,6 +2,8 @@
 // each, whichever tables use them.
 #include "codegen/units.h"
 
+#include <assert.h>
+
 static leat_storage *new_storage(leat_codegen_state *cg, leat_buffer_kind kind,
                                  const leat_type *type) {
   leat_storage *storage = leat_new(cg->arena, leat_storage);
@@ -43,13 +45,25 @@ bool leat_storage_owns_strings(const leat_storage *storage) {
   return storage->kind == LEAT_BUFFER_VARIABLE && storage->type.dtype == LEAT_str;
 }
 
+static leat_buffer_kind kind_of_leaf(leat_op_leaf leaf) {
+  switch (leaf) {
+  case LEAT_LEAF_CONSTANT: return LEAT_BUFFER_CONSTANT;
+  case LEAT_LEAF_FILE: return LEAT_BUFFER_FILE;
+  case LEAT_LEAF_FEED: return LEAT_BUFFER_FEED;
+  case LEAT_LEAF_RUN_COUNT: return LEAT_BUFFER_RUN_COUNT;
+  case LEAT_LEAF_NONE:
+  case LEAT_LEAF_PARAMETER: // what the body is given
+  case LEAT_LEAF_VARIABLE:
+  case LEAT_LEAF_RECEIVED: break;
+  }
+  assert(!"the memory of a leaf");
+  return LEAT_BUFFER_ARENA;
+}
+
 leat_storage *leat_storage_leaf(leat_codegen_state *cg, leat_node *node) {
   leat_storage *storage = leat_map_get(&cg->leaves, node);
   if (storage) return storage;
-  leat_buffer_kind kind = node->op == LEAT_OP_const  ? LEAT_BUFFER_CONSTANT
-                          : node->op == LEAT_OP_load ? LEAT_BUFFER_FILE
-                          : node->op == LEAT_OP_feed ? LEAT_BUFFER_FEED
-                                                     : LEAT_BUFFER_RUN_COUNT;
+  leat_buffer_kind kind = kind_of_leaf(node->info->leaf);
   storage = new_storage(cg, kind, &node->outputs[0]);
   storage->node = node;
   storage->donated = kind == LEAT_BUFFER_FEED && leat_node_attr(node, "donated")->i;

@@ -7,7 +7,7 @@
 // The number of attributes of each row.
 enum {
 #define A(kind, name, absent) +1
-#define OP(name, min, max, outputs, dtypes, apart, kind, reads, zeros, flags, attributes)          \
+#define OP(name, min, max, outputs, dtypes, apart, kind, leaf, reads, zeros, flags, attributes)    \
   ATTRS_##name = 0 attributes,
 #include "ir/ops.def"
 };
@@ -39,7 +39,7 @@ enum {
 
 static const leat_op_info table[LEAT_OP_COUNT] = {
 #define A(kind, name, absent) {LEAT_ATTR_##kind, #name, LEAT_ABSENT_##absent},
-#define OP(name, min, max, outputs, dtypes, apart, kind, reads, zeros, flags, attributes)          \
+#define OP(name, min, max, outputs, dtypes, apart, kind, leaf, reads, zeros, flags, attributes)    \
   [LEAT_OP_##name] = {#name,                                                                       \
                       min,                                                                         \
                       max,                                                                         \
@@ -47,6 +47,7 @@ static const leat_op_info table[LEAT_OP_COUNT] = {
                       LEAT_CLASS_##dtypes,                                                         \
                       apart,                                                                       \
                       LEAT_KIND_##kind,                                                            \
+                      LEAT_LEAF_##leaf,                                                            \
                       LEAT_READS_##reads,                                                          \
                       LEAT_ZEROS_##zeros,                                                          \
                       flags,                                                                       \
@@ -54,6 +55,15 @@ static const leat_op_info table[LEAT_OP_COUNT] = {
                       {attributes}},
 #include "ir/ops.def"
 };
+
+// Code generation knows an output without code by where it comes from, and by nothing else.
+#define A(kind, name, absent)
+#define OP(name, min, max, outputs, dtypes, apart, kind, leaf, reads, zeros, flags, attributes)    \
+  _Static_assert((LEAT_LEAF_##leaf != LEAT_LEAF_NONE) ==                                           \
+                     (LEAT_KIND_##kind == LEAT_KIND_STRUCTURE && (outputs) != 0 &&                 \
+                      !((flags)&LEAT_FLAG_UNTIL_RAISED)),                                          \
+                 "ir/ops.def: " #name ": an output that no code makes is some kind of leaf");
+#include "ir/ops.def"
 
 leat_phase leat_op_first_phase(leat_op op) {
   unsigned flags = table[op].flags;
@@ -93,6 +103,10 @@ const char *leat_op_inputs(leat_op op) {
 const leat_op_info *leat_op_info_of(leat_op op) {
   assert((size_t)op < LEAT_OP_COUNT);
   return &table[op];
+}
+
+bool leat_leaf_is_fixed(leat_op_leaf leaf) {
+  return leaf == LEAT_LEAF_CONSTANT || leaf == LEAT_LEAF_FILE;
 }
 
 static const leat_op_cost costs[LEAT_OP_COUNT] = {

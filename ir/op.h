@@ -27,6 +27,18 @@ typedef enum leat_op_kind {
   LEAT_KIND_REGION,    // of its bodies
 } leat_op_kind;
 
+// Where what a STRUCTURE op gives comes from.
+typedef enum leat_op_leaf {
+  LEAT_LEAF_NONE, // it gives nothing, or is none
+  LEAT_LEAF_CONSTANT,
+  LEAT_LEAF_FILE,
+  LEAT_LEAF_FEED,
+  LEAT_LEAF_PARAMETER, // of a body
+  LEAT_LEAF_VARIABLE,
+  LEAT_LEAF_RUN_COUNT,
+  LEAT_LEAF_RECEIVED, // from another device
+} leat_op_leaf;
+
 typedef enum leat_dtype_class {
   LEAT_CLASS_ALL,       // every dtype, str included
   LEAT_CLASS_ANY_DTYPE, // every dtype but str
@@ -144,6 +156,7 @@ typedef struct leat_op_info {
   leat_dtype_class dtypes;
   int apart; // the input that has a dtype of its own; -1: none
   leat_op_kind kind;
+  leat_op_leaf leaf;
   leat_op_reads reads;
   leat_op_zeros zeros;
   unsigned flags; // leat_op_flags
@@ -152,6 +165,8 @@ typedef struct leat_op_info {
 } leat_op_info;
 
 const leat_op_info *leat_op_info_of(leat_op op);
+// Whether the leaf is the same in all runs: a constant, or of a file.
+bool leat_leaf_is_fixed(leat_op_leaf leaf);
 bool leat_op_parse(const char *name, size_t length, leat_op *out);
 const char *leat_op_name(leat_op op);
 // Of ir/op_help.def: what the op gives, in a line, and the names of its inputs, "x, indices".

@@ -87,8 +87,9 @@ static bool only_orders(const leat_web_node *n, const leat_web_node *before) {
 }
 
 static bool is_outside(const leat_web *web, leat_op op) {
-  if (op == LEAT_OP_read) return web->state_is_outside;
-  return op == LEAT_OP_feed || op == LEAT_OP_parameter || op == LEAT_OP_recv;
+  leat_op_leaf leaf = leat_op_info_of(op)->leaf;
+  if (leaf == LEAT_LEAF_VARIABLE) return web->state_is_outside;
+  return leaf == LEAT_LEAF_FEED || leaf == LEAT_LEAF_PARAMETER || leaf == LEAT_LEAF_RECEIVED;
 }
 
 static bool add_frame(leat_web *web, leat_web_frame **frame, const leat_web_node *n,

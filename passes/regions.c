@@ -62,8 +62,7 @@ static bool has_dims_of_body(const leat_node *node) {
 bool leat_region_may_move(leat_diag *diag, const leat_node *node) {
   const leat_op_info *info = node->info;
   unsigned never = LEAT_FLAG_RANDOM | LEAT_FLAG_STATE | LEAT_FLAG_EFFECT;
-  bool given = node->op == LEAT_OP_const || node->op == LEAT_OP_load;
-  bool structure = info->kind == LEAT_KIND_STRUCTURE && !given;
+  bool structure = info->kind == LEAT_KIND_STRUCTURE && !leat_leaf_is_fixed(info->leaf);
   if (info->flags & never || structure || info->kind == LEAT_KIND_HOST ||
       leat_node_may_fail(node) || leat_region_is_bound(node))
     return false;

@@ -44,7 +44,8 @@ static void find_invariant(hoister *h) {
 }
 
 static bool is_given(const leat_node *node) {
-  return node->op == LEAT_OP_const || node->op == LEAT_OP_load || node->op == LEAT_OP_parameter;
+  leat_op_leaf leaf = node->info->leaf;
+  return leat_leaf_is_fixed(leaf) || leaf == LEAT_LEAF_PARAMETER;
 }
 
 // -- What crosses --------------------------------------------------------------------------------

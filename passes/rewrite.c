@@ -86,7 +86,8 @@ static void mark_value(bool *marks, leat_value value) {
 static void mark_roots(const leat_graph *graph, bool *marks) {
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     const leat_node *node = graph->nodes.items[i];
-    bool given = node->op == LEAT_OP_feed || node->op == LEAT_OP_parameter;
+    leat_op_leaf leaf = node->info->leaf;
+    bool given = leaf == LEAT_LEAF_FEED || leaf == LEAT_LEAF_PARAMETER;
     if (node->effect || given) marks[i] = true;
   }
   for (uint32_t i = 0; i < graph->entries.count; i++) {

@@ -94,8 +94,9 @@ bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, le
 }
 
 bool ev_is_pure(leat_op op) {
-  return !(leat_op_info_of(op)->flags & (LEAT_FLAG_EFFECT | LEAT_FLAG_STATE)) &&
-         op != LEAT_OP_run_count && op != LEAT_OP_feed;
+  const leat_op_info *info = leat_op_info_of(op);
+  return !(info->flags & (LEAT_FLAG_EFFECT | LEAT_FLAG_STATE)) &&
+         info->leaf != LEAT_LEAF_RUN_COUNT && info->leaf != LEAT_LEAF_FEED;
 }
 
 static bool check_pure(evaluator *e, leat_op op, leat_span span) {

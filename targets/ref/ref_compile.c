@@ -115,19 +115,24 @@ static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
 // Where the node's outputs are.
 static leat_status add_buffers(compiler *c, const leat_node *node) {
   uint32_t first = c->image.buffers.count;
-  if (node->op == LEAT_OP_const) {
+  switch (node->info->leaf) {
+  case LEAT_LEAF_CONSTANT:
     add_buffer(c, LEAT_BUFFER_CONSTANT,
                leat_image_writer_tensor(&c->image, leat_node_attr(node, "value")->tensor),
                &node->outputs[0]);
-  } else if (node->op == LEAT_OP_feed) {
+    break;
+  case LEAT_LEAF_FEED:
     add_buffer(c, LEAT_BUFFER_FEED, leat_image_writer_port(&c->image, node), &node->outputs[0]);
-  } else if (node->op == LEAT_OP_load) {
+    break;
+  case LEAT_LEAF_FILE:
     add_buffer(c, LEAT_BUFFER_FILE, leat_image_writer_file(&c->image, node, c->files, c->error),
                &node->outputs[0]);
-  } else if (node->op == LEAT_OP_run_count) {
-    add_buffer(c, LEAT_BUFFER_RUN_COUNT, 0, &node->outputs[0]);
-  } else {
-    LEAT_TRY(add_arena_buffers(c, node));
+    break;
+  case LEAT_LEAF_RUN_COUNT: add_buffer(c, LEAT_BUFFER_RUN_COUNT, 0, &node->outputs[0]); break;
+  case LEAT_LEAF_NONE:
+  case LEAT_LEAF_PARAMETER:
+  case LEAT_LEAF_VARIABLE:
+  case LEAT_LEAF_RECEIVED: LEAT_TRY(add_arena_buffers(c, node)); break;
   }
   c->here.buffers[node->id] = first;
   return LEAT_OK;
