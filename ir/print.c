@@ -3,9 +3,8 @@
 // topological order, so a text that is read back prints the same.
 #include "ir/print.h"
 
-#include "base/half.h"
+#include "base/literal.h"
 #include "base/name.h"
-#include "base/number.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,52 +16,11 @@ static void add_quoted(leat_text *out, const char *words) {
 
 // -- Literals ------------------------------------------------------------------------------------
 
-static void print_element(leat_dtype dtype, const void *data, leat_text *out) {
-  switch ((int)leat_dtype_kind_of(dtype)) {
-  case LEAT_KIND_BOOL: leat_text_add_string(out, *(const uint8_t *)data ? "true" : "false"); return;
-  case LEAT_KIND_STRING: {
-    const leat_str *string = data;
-    leat_text_add_quoted(out, string->data, string->size);
-    return;
-  }
-  case LEAT_KIND_COMPLEX: {
-    leat_dtype part = dtype == LEAT_c64 ? LEAT_f32 : LEAT_f64;
-    leat_text_add_string(out, "complex(");
-    print_element(part, data, out);
-    leat_text_add_string(out, ", ");
-    print_element(part, (const char *)data + leat_dtype_size(part), out);
-    leat_text_add_string(out, ")");
-    return;
-  }
-  }
-  if (leat_dtype_is_half(dtype))
-    leat_text_add_f32(out, (float)leat_half_value(dtype, *(const uint16_t *)data));
-  else
-    leat_number_print(dtype, data, out);
-}
-
-// The elements from *index on below `axis`, as nested lists.
-static void print_elements(const leat_tensor *tensor, int32_t axis, int64_t *index,
-                           leat_text *out) {
-  if (axis == tensor->rank) {
-    size_t offset = (size_t)(*index)++ * leat_dtype_size(tensor->dtype);
-    print_element(tensor->dtype, (const char *)tensor->data + offset, out);
-    return;
-  }
-  leat_text_add_string(out, "[");
-  for (int64_t i = 0; i < tensor->shape[axis]; i++) {
-    if (i) leat_text_add_string(out, ", ");
-    print_elements(tensor, axis + 1, index, out);
-  }
-  leat_text_add_string(out, "]");
-}
-
 static void print_literal(const leat_tensor *tensor, leat_text *out) {
-  int64_t index = 0;
   if (leat_shape_elements(tensor->rank, tensor->shape) == 0)
     leat_text_add_string(out, "[]"); // the type says which empty shape
   else
-    print_elements(tensor, 0, &index, out);
+    leat_tensor_print(tensor, out);
 }
 
 // A default of which all elements are one is that element, as its type says the extents.
@@ -71,7 +29,7 @@ static void print_default(const leat_tensor *tensor, leat_text *out) {
   size_t count = (size_t)leat_shape_elements(tensor->rank, tensor->shape);
   const char *data = tensor->data;
   if (count && memcmp(data, data + size, (count - 1) * size) == 0)
-    print_element(tensor->dtype, data, out);
+    leat_element_print(tensor->dtype, data, out);
   else
     print_literal(tensor, out);
 }

@@ -68,7 +68,7 @@ static void write_branch(tf_writer *w, const branches *all, size_t number) {
         made.items[i].is_none ? zeros_for_none(w, all, i) : tf_as_tensor(w, made.items[i]);
     leat_text_add(&list, "%s%s", i ? ", " : "", text);
   }
-  const char *given = tf_take(w, &list);
+  const char *given = leat_model_take_text(w->arena, &list);
   if (*given) tf_line(w, "yield %s", given);
   w->indent -= 2;
 }
@@ -79,7 +79,7 @@ static const char *names_inside(tf_writer *w, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
     leat_text_add(&list, "%s%s", i ? ", " : "",
                   tf_name(w, leat_arena_printf(w->arena, "%s/else", w->node->def->name)));
-  return tf_take(w, &list);
+  return leat_model_take_text(w->arena, &list);
 }
 
 // All from `number` on: that one where the index is its number, else those behind it.
@@ -124,7 +124,7 @@ static const char *targets_of(tf_writer *w, const tf_function *function) {
     bool is_list = s->output_arg[i]->type == TENSORFLOW__DATA_TYPE__DT_VARIANT;
     leat_text_add(&list, "%s%s%s", i ? ", " : "", made[i].text, is_list ? ": any" : "");
   }
-  return tf_take(w, &list);
+  return leat_model_take_text(w->arena, &list);
 }
 
 // What is known decides while compiling, so that the other side need not be of the same type.

@@ -50,7 +50,7 @@ static const char *placeholder_type(tf_writer *w, const tf_node *node) {
 }
 
 static void reserve(tf_writer *w, const char *name) {
-  leat_bytes_map_set(&w->taken, name, strlen(name), w);
+  leat_bytes_map_set(&w->taken, name, strlen(name), (void *)1);
 }
 
 static void write_params(tf_writer *w, const entry *e, leat_text *out) {
@@ -74,7 +74,7 @@ static void mark_entry(const tf_writer *w, const entry *e, bool *needed) {
 // Whether the node has its own name, though another stands for it: a variable that it reads.
 static bool is_bound(tf_writer *w, const port *p) {
   const char *own = w->graph->nodes[p->edge.node].def->name;
-  const char *name = tf_plain(w, p->name);
+  const char *name = leat_model_plain_name(w->arena, p->name);
   return !p->edge.port && strcmp(own, p->name) == 0 && *tf_edge_value(w, &p->edge).text == '$' &&
          leat_bytes_map_get(&w->taken, name, strlen(name));
 }
@@ -223,7 +223,9 @@ static bool make_entry(tf_writer *w, const entry *e, leat_text *out) {
   write_results(w, e, &results);
   w->scope = NULL;
   leat_text lines = tf_step_back(w, aside);
-  const char *body = tf_take(w, &lines), *head = tf_take(w, &params), *tail = tf_take(w, &results);
+  const char *body = leat_model_take_text(w->arena, &lines),
+             *head = leat_model_take_text(w->arena, &params),
+             *tail = leat_model_take_text(w->arena, &results);
   if (w->refused.count) {
     put_back(w, flags, head_size);
     return false;

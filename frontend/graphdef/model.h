@@ -70,6 +70,5 @@ LEAT_MUST_USE leat_status tf_tensor_type(const tf_tensor *tensor, const char *na
 // With the data, in the arena.
 LEAT_MUST_USE leat_status tf_tensor_read(leat_arena *arena, const tf_tensor *tensor,
                                          const char *name, leat_tensor *out, leat_error *error);
-void tf_tensor_print(const leat_tensor *tensor, leat_text *out); // as nested lists
 
 #endif

@@ -95,7 +95,7 @@ static const char *attribute_text(tf_writer *w, const tf_attr *a) {
     break;
   default: return NULL;
   }
-  return tf_take(w, &text);
+  return leat_model_take_text(w->arena, &text);
 }
 
 static uint32_t count_words(const char *column) {
@@ -248,12 +248,13 @@ const char *tf_targets(tf_writer *w, uint32_t count, int32_t data_type, bool kno
     const char *name = w->node->def->name;
     if (i) name = leat_arena_printf(w->arena, "%s:%u", name, i);
     bool result = !w->scope->outer && leat_bytes_map_get(&w->results, name, strlen(name));
-    if (known && result) leat_bytes_map_set(&w->taken, name, strlen(name), w); // as a tensor
+    if (known && result)
+      leat_bytes_map_set(&w->taken, name, strlen(name), (void *)1); // as a tensor
     name = tf_name(w, name);
     tf_bind(w, i, (tf_value){.text = name, .data_type = data_type, .known = known});
     leat_text_add(&text, "%s%s", i ? ", " : "", name);
   }
-  return tf_take(w, &text);
+  return leat_model_take_text(w->arena, &text);
 }
 
 // -- Control edges --------------------------------------------------------------------------------
@@ -290,7 +291,7 @@ const char *tf_after(tf_writer *w) {
   leat_text list = {0};
   for (uint32_t i = 0; i < node->control_count; i++)
     add_waited(w, &(tf_edge){.node = node->controls[i]}, &list, 0);
-  const char *names = tf_take(w, &list);
+  const char *names = leat_model_take_text(w->arena, &list);
   return *names ? leat_arena_printf(w->arena, " after [%s]", names) : "";
 }
 
@@ -320,7 +321,7 @@ static void add_list(tf_writer *w, leat_row_arguments *args, size_t first, size_
     leat_text_add(&list, "%s%s", i > first ? ", " : "", raw ? value.text : tf_as_tensor(w, value));
   }
   leat_text_add_string(&list, "]");
-  leat_vec_push(w->arena, &args->items, tf_take(w, &list));
+  leat_vec_push(w->arena, &args->items, leat_model_take_text(w->arena, &list));
 }
 
 static void add_input(tf_writer *w, leat_row_arguments *args, char kind, size_t i, bool raw) {
@@ -401,7 +402,7 @@ static void write_row(tf_writer *w, const tf_op *op) {
   add_key(w, op, &args.named);
   if (list) leat_text_add(&args.named, ", outputs=%u", count);
   if (!leat_row_write(pattern, &args, &line)) tf_refuse(w, "it has too few inputs");
-  const char *made = tf_take(w, &line);
+  const char *made = leat_model_take_text(w->arena, &line);
   leat_text_finish(&args.named);
   if (op->effect) {
     tf_line(w, "%s%s", made, tf_after(w));

@@ -91,7 +91,7 @@ static void write_array(tf_writer *w) {
   }
   for (size_t i = 0; shape && i < shape->n_dim; i++)
     leat_text_add(&dims, ", %lld", (long long)shape->dim[i]->size);
-  const char *size = tf_input(w, 0).text, *rest = tf_take(w, &dims);
+  const char *size = tf_input(w, 0).text, *rest = leat_model_take_text(w->arena, &dims);
   tf_targets(w, 2, tf_type(w->node, "dtype"), false);
   const char *flow = w->scope->values[w->node - w->scope->block->nodes].items[1].text;
   if (!shape && w->node->like)
@@ -181,7 +181,7 @@ static void write_merge(tf_writer *w) {
     type = value.data_type;
     leat_text_add(&inputs, "%s%s", inputs.size ? ", " : "", tf_as_tensor(w, value));
   }
-  const char *list = tf_take(w, &inputs);
+  const char *list = leat_model_take_text(w->arena, &inputs);
   tf_line(w, "%s = merge(%s)", tf_targets(w, 2, type, false), list);
 }
 
@@ -267,7 +267,7 @@ static const char *rest_of(tf_writer *w, size_t first) {
   leat_text list = {0};
   for (size_t i = first; i < w->node->input_count; i++)
     leat_text_add(&list, ", %s", tf_as_tensor(w, tf_input(w, i)));
-  return tf_take(w, &list);
+  return leat_model_take_text(w->arena, &list);
 }
 
 static void write_print(tf_writer *w) {

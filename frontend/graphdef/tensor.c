@@ -2,9 +2,6 @@
 // one stands for all that are left.
 #include "frontend/graphdef/model.h"
 
-#include "base/half.h"
-#include "base/number.h"
-
 #include <string.h>
 
 bool tf_dtype(int64_t data_type, leat_dtype *out) {
@@ -125,54 +122,4 @@ leat_status tf_tensor_read(leat_arena *arena, const tf_tensor *tensor, const cha
   else
     fill(&numbers, out, count);
   return LEAT_OK;
-}
-
-static void print_element(leat_dtype dtype, const char *at, leat_text *out) {
-  leat_dtype part = dtype == LEAT_c64 ? LEAT_f32 : LEAT_f64;
-  switch (leat_dtype_kind_of(dtype)) {
-  case LEAT_KIND_BOOL: leat_text_add_string(out, *at ? "true" : "false"); break;
-  case LEAT_KIND_STRING: {
-    leat_str string;
-    memcpy(&string, at, sizeof string);
-    leat_text_add_quoted(out, string.data ? string.data : "", string.size);
-    break;
-  }
-  case LEAT_KIND_COMPLEX:
-    leat_text_add_string(out, "complex(");
-    leat_number_print(part, at, out);
-    leat_text_add_string(out, ", ");
-    leat_number_print(part, at + leat_dtype_size(part), out);
-    leat_text_add_string(out, ")");
-    break;
-  case LEAT_KIND_SIGNED:
-  case LEAT_KIND_UNSIGNED:
-  case LEAT_KIND_FLOAT:
-    if (leat_dtype_is_half(dtype)) {
-      uint16_t half;
-      memcpy(&half, at, sizeof half);
-      leat_text_add_f32(out, (float)leat_half_value(dtype, half));
-    } else {
-      leat_number_print(dtype, at, out);
-    }
-    break;
-  }
-}
-
-static void print_axis(const leat_tensor *tensor, int32_t axis, const char **at, leat_text *out) {
-  if (axis == tensor->rank) {
-    print_element(tensor->dtype, *at, out);
-    *at += leat_dtype_size(tensor->dtype);
-    return;
-  }
-  leat_text_add_string(out, "[");
-  for (int64_t i = 0; i < tensor->shape[axis]; i++) {
-    if (i) leat_text_add_string(out, ", ");
-    print_axis(tensor, axis + 1, at, out);
-  }
-  leat_text_add_string(out, "]");
-}
-
-void tf_tensor_print(const leat_tensor *tensor, leat_text *out) {
-  const char *at = tensor->data;
-  print_axis(tensor, 0, &at, out);
 }

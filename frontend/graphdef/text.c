@@ -1,8 +1,6 @@
 // A graph as a text: variables, then entries; names, lines, and what cannot be said.
 #include "frontend/graphdef/writer.h"
 
-#include "base/name.h"
-
 #include <string.h>
 
 static const char *node_name(tf_writer *w) {
@@ -10,65 +8,35 @@ static const char *node_name(tf_writer *w) {
 }
 
 void tf_line(tf_writer *w, const char *format, ...) {
+  bool says = w->options->says_nodes && w->node && w->node->def;
   va_list arguments;
-  leat_text_add(&w->lines, "%*s", (int)w->indent, "");
   va_start(arguments, format);
-  leat_text_add_v(&w->lines, format, arguments);
+  leat_model_line(w->arena, &w->lines, w->indent, says ? node_name(w) : NULL,
+                  says ? w->node->def->op : "", format, arguments);
   va_end(arguments);
-  if (w->options->says_nodes && w->node && w->node->def)
-    leat_text_add(&w->lines, LEAT_DIAG_NODE "%s` (%s)", tf_plain(w, node_name(w)),
-                  tf_plain(w, w->node->def->op));
-  leat_text_add_string(&w->lines, "\n");
-}
-
-const char *tf_take(tf_writer *w, leat_text *text) {
-  const char *copy = leat_arena_strndup(w->arena, text->data ? text->data : "", text->size);
-  leat_text_finish(text);
-  return copy;
 }
 
 const char *tf_quote(tf_writer *w, const char *string, size_t size) {
   leat_text text = {0};
   leat_text_add_quoted(&text, string ? string : "", size);
-  return tf_take(w, &text);
+  return leat_model_take_text(w->arena, &text);
 }
 
 void tf_refuse(tf_writer *w, const char *format, ...) {
-  enum { MOST = 1000 };
+  const char *of =
+      w->node && w->node->def
+          ? leat_arena_printf(w->arena, "node `%s` (%s): ", node_name(w), w->node->def->op)
+          : "";
   va_list arguments;
-  leat_text text = {0};
-  if (w->refused.count >= MOST) return;
-  if (w->node && w->node->def)
-    leat_text_add(&text, "node `%s` (%s): ", node_name(w), w->node->def->op);
   va_start(arguments, format);
-  leat_text_add_v(&text, format, arguments);
+  leat_model_say(w->arena, &w->refused, of, format, arguments);
   va_end(arguments);
-  const char *words = tf_take(w, &text);
-  for (uint32_t i = 0; i < w->refused.count; i++)
-    if (strcmp(w->refused.items[i], words) == 0) return;
-  leat_vec_push(w->arena, &w->refused, words);
 }
 
 // -- Names ----------------------------------------------------------------------------------------
 
-const char *tf_plain(tf_writer *w, const char *name) {
-  leat_dtype dtype;
-  size_t size = strlen(name);
-  char *copy = leat_arena_strndup(w->arena, name, size);
-  for (size_t at = 0, length; at < size; at += length) {
-    length = leat_utf8_character(copy + at, size - at);
-    if (length && !leat_name_problem(copy + at, length)) continue;
-    copy[at] = '_';
-    length = 1;
-  }
-  bool reserved = !*copy || strcmp(copy, "_") == 0 || leat_dtype_parse(copy, size, &dtype);
-  return reserved ? leat_arena_printf(w->arena, "%s_value", copy) : copy;
-}
-
 const char *tf_written(tf_writer *w, const char *name) {
-  leat_text text = {0};
-  leat_name_print(tf_plain(w, name), &text);
-  return tf_take(w, &text);
+  return leat_model_print_name(w->arena, leat_model_plain_name(w->arena, name));
 }
 
 const char *tf_global(tf_writer *w, const char *name) {
@@ -76,19 +44,11 @@ const char *tf_global(tf_writer *w, const char *name) {
 }
 
 // A number behind a name makes no name of what another result is called.
-static bool is_free(const tf_writer *w, const char *id, const char *whole) {
-  size_t size = strlen(id);
-  return !leat_bytes_map_get(&w->taken, id, size) &&
-         (id == whole || !leat_bytes_map_get(&w->results, id, size));
-}
-
 const char *tf_name(tf_writer *w, const char *name) {
   const char *prefix = w->scope ? w->scope->prefix : "";
-  const char *whole = tf_plain(w, leat_arena_printf(w->arena, "%s%s", prefix, name)), *id = whole;
-  for (unsigned i = 1; !is_free(w, id, whole); i++)
-    id = leat_arena_printf(w->arena, "%s_%u", whole, i);
-  leat_bytes_map_set(&w->taken, id, strlen(id), w);
-  return tf_written(w, id);
+  name = leat_model_plain_name(w->arena, leat_arena_printf(w->arena, "%s%s", prefix, name));
+  name = leat_model_take_name(w->arena, &w->taken, &w->results, name);
+  return leat_model_print_name(w->arena, name);
 }
 
 tf_aside tf_step_aside(tf_writer *w) {
@@ -126,7 +86,7 @@ static void heed(tf_writer *w) {
 }
 
 const char *tf_heeded(tf_writer *w) {
-  const char *name = w->heeded.count ? tf_plain(w, node_name(w)) : NULL;
+  const char *name = w->heeded.count ? leat_model_plain_name(w->arena, node_name(w)) : NULL;
   return name ? leat_bytes_map_get(&w->heeded, name, strlen(name)) : NULL;
 }
 

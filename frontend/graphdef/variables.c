@@ -2,6 +2,7 @@
 // that a program runs first says.
 #include "frontend/graphdef/writer.h"
 
+#include "base/literal.h"
 #include "base/name.h"
 #include "frontend/protobuf/guard.h"
 
@@ -20,7 +21,7 @@ const char *tf_type_text(tf_writer *w, const leat_tensor *type) {
       leat_text_add_i64(&text, type->shape[i]);
   }
   leat_text_add_string(&text, "]");
-  return tf_take(w, &text);
+  return leat_model_take_text(w->arena, &text);
 }
 
 // -- Constants ------------------------------------------------------------------------------------
@@ -62,13 +63,13 @@ static const char *literal(tf_writer *w, const leat_tensor *value, bool known) {
   bool plain = known || kind == LEAT_KIND_BOOL || kind == LEAT_KIND_STRING;
   if (leat_shape_elements(value->rank, value->shape) == 0 && !known) {
     leat_text_add(&text, "zeros(%s)", tf_type_text(w, value));
-    return tf_take(w, &text);
+    return leat_model_take_text(w->arena, &text);
   }
   if (!known) leat_text_add_string(&text, plain ? "tensor(" : "tf_tensor(");
-  tf_tensor_print(value, &text);
+  leat_tensor_print(value, &text);
   if (!known && !plain) leat_text_add(&text, ", %s", leat_dtype_name(value->dtype));
   if (!known) leat_text_add_string(&text, ")");
-  return tf_take(w, &text);
+  return leat_model_take_text(w->arena, &text);
 }
 
 tf_value tf_constant(tf_writer *w, const tf_tensor *tensor, const char *name) {
@@ -181,8 +182,9 @@ void tf_find_variables(tf_writer *w) {
     if (find(w, name)) continue;
     leat_text path = {0};
     tf_variable *v = leat_new(w->arena, tf_variable);
-    leat_path_print(tf_plain(w, tf_global(w, name)), &path);
-    *v = (tf_variable){.node = &block->nodes[i], .name = name, .path = tf_take(w, &path)};
+    leat_path_print(leat_model_plain_name(w->arena, tf_global(w, name)), &path);
+    *v = (tf_variable){
+        .node = &block->nodes[i], .name = name, .path = leat_model_take_text(w->arena, &path)};
     leat_bytes_map_set(&w->variables, name, strlen(name), v);
     leat_vec_push(w->arena, &w->all, v);
   }
@@ -273,7 +275,7 @@ static const char *write_initial(tf_writer *w, const tf_variable *v) {
   w->scope = outer;
   leat_text lines = tf_step_back(w, aside);
   const char *name = tf_written(w, tf_global(w, leat_arena_printf(w->arena, "%s/init", v->name)));
-  leat_text_add(&w->head, "\nfn %s() {\n%s}\n", name, tf_take(w, &lines));
+  leat_text_add(&w->head, "\nfn %s() {\n%s}\n", name, leat_model_take_text(w->arena, &lines));
   return leat_arena_printf(w->arena, "%s()", name);
 }
 
@@ -287,8 +289,8 @@ static const char *repeated_number(tf_writer *w, const tf_tensor *tensor, const 
   if (numbers != 1 || tensor->tensor_content.len) return NULL;
   one.tensor_shape = NULL;
   if (tf_tensor_read(w->arena, &one, name, &value, NULL)) return NULL;
-  tf_tensor_print(&value, &text);
-  return tf_take(w, &text);
+  leat_tensor_print(&value, &text);
+  return leat_model_take_text(w->arena, &text);
 }
 
 static const char *initial_text(tf_writer *w, const tf_variable *v) {

@@ -43,8 +43,9 @@ static const char *write_condition(tf_writer *w, const tf_function *function,
                                                    w->node->def->name, w->functions++)));
   tf_line(w, "return %s", made.count ? tf_as_tensor(w, made.items[0]) : "tensor(false)");
   leat_text lines = tf_step_back(w, aside);
-  leat_text_add(&w->head, "\nfn %s(%s) {\n%s}\n", name, tf_take(w, &params), tf_take(w, &lines));
-  return leat_arena_printf(w->arena, "%s(%s)", name, tf_take(w, &arguments));
+  leat_text_add(&w->head, "\nfn %s(%s) {\n%s}\n", name, leat_model_take_text(w->arena, &params),
+                leat_model_take_text(w->arena, &lines));
+  return leat_arena_printf(w->arena, "%s(%s)", name, leat_model_take_text(w->arena, &arguments));
 }
 
 // What the loop does to what it carries.
@@ -125,7 +126,7 @@ static void write_body(tf_writer *w, const tf_function *body, const tf_value *in
     add(&next, all[i].counted ? made.items[i].text : tf_as_tensor(w, made.items[i]));
     if (all[i].counted) add(&next, tf_list_left(w, made.items[i]));
   }
-  tf_line(w, "next %s", tf_take(w, &next));
+  tf_line(w, "next %s", leat_model_take_text(w->arena, &next));
   w->indent -= 2;
 }
 
@@ -159,8 +160,8 @@ void tf_write_while(tf_writer *w) {
     inside[i] = all[i].passed ? inputs[i] : all[i].inside;
   }
   const char *condition = write_condition(w, cond, inside, count);
-  const char *names = tf_take(w, &targets);
-  tf_line(w, "%s = while (%s) %s {", names, tf_take(w, &head), condition);
+  const char *names = leat_model_take_text(w->arena, &targets);
+  tf_line(w, "%s = while (%s) %s {", names, leat_model_take_text(w->arena, &head), condition);
   write_body(w, body, inside, count, all);
   tf_line(w, "}");
 }

@@ -5,6 +5,7 @@
 
 #include "frontend/graphdef/block.h"
 #include "frontend/graphdef/ops.h"
+#include "frontend/importer/text.h"
 
 // What stands for an output where it is used.
 typedef struct tf_value {
@@ -81,16 +82,16 @@ typedef struct tf_writer {
   leat_bytes_map variables; // by name → tf_variable *
   leat_vec(tf_variable *) all;
   leat_vec(tf_table) tables;
-  leat_bytes_map keys;            // names of tensors that are loaded
-  leat_bytes_map library;         // functions by name
-  leat_bytes_map call_sizes;      // of functions: 1 + the nodes that a call becomes
-  leat_bytes_map effects;         // of functions: 1 + their tf_effect, as far as it was asked
-  leat_bytes_map heeded;          // nodes that cannot be compiled → why
-  leat_text head;                 // variables, and functions that they begin with
-  leat_text lines;                // of what is being written
-  leat_vec(const char *) refused; // what of it cannot be said
-  const tf_node *counts;          // of the entry: what adds 1 to global_step, as Leat does itself
-  const char *step, *step_path;   // once that is written: what global_step will be; else NULL
+  leat_bytes_map keys;          // names of tensors that are loaded
+  leat_bytes_map library;       // functions by name
+  leat_bytes_map call_sizes;    // of functions: 1 + the nodes that a call becomes
+  leat_bytes_map effects;       // of functions: 1 + their tf_effect, as far as it was asked
+  leat_bytes_map heeded;        // nodes that cannot be compiled → why
+  leat_text head;               // variables, and functions that they begin with
+  leat_text lines;              // of what is being written
+  leat_sayings refused;         // what of it cannot be said
+  const tf_node *counts;        // of the entry: what adds 1 to global_step, as Leat does itself
+  const char *step, *step_path; // once that is written: what global_step will be; else NULL
   unsigned indent;
   uint64_t work;      // nodes written so far, those of inlined functions too
   uint32_t functions; // written so far
@@ -107,12 +108,9 @@ void tf_refuse(tf_writer *w, const char *format, ...) __attribute__((format(prin
 const char *tf_heeded(tf_writer *w);
 // A name for what the file calls so: that name, where it means nothing else yet; as it is written.
 const char *tf_name(tf_writer *w, const char *name);
-// The name as one that the language can have: what no name can hold becomes `_`.
-const char *tf_plain(tf_writer *w, const char *name);
 const char *tf_written(tf_writer *w, const char *name); // as it is written
 // A name at the top of the text: `use … as NAME` puts NAME/ in front.
 const char *tf_global(tf_writer *w, const char *name);
-const char *tf_take(tf_writer *w, leat_text *text); // a copy in the arena, of what is finished
 const char *tf_quote(tf_writer *w, const char *text, size_t size); // a string of the text
 // The lines that make an initial value or a function stand by themselves; the rest goes on behind.
 typedef struct tf_aside {

@@ -1,79 +1,15 @@
 // Constants: small ones stand in the text as numbers and lists, others are loaded.
 #include "frontend/onnx/writer.h"
 
-#include "base/half.h"
+#include "base/literal.h"
 
 #include <string.h>
 
 enum { MOST_INTEGERS = 64, MOST_OTHERS = 8 };
 
-static const char *take(onnx_writer *w, leat_text *text) {
-  const char *copy = leat_arena_strndup(w->arena, text->data ? text->data : "", text->size);
-  leat_text_finish(text);
-  return copy;
-}
-
 static bool is_integer(leat_dtype dtype) {
   leat_dtype_kind kind = leat_dtype_kind_of(dtype);
   return kind == LEAT_KIND_SIGNED || kind == LEAT_KIND_UNSIGNED;
-}
-
-static void add_integer(leat_text *out, leat_dtype dtype, const char *at) {
-  int64_t number = 0;
-  size_t size = leat_dtype_size(dtype);
-  bool is_signed = leat_dtype_kind_of(dtype) == LEAT_KIND_SIGNED;
-  memcpy(&number, at, size);
-  if (is_signed && size < 8)
-    number = (int64_t)((uint64_t)number << (64 - 8 * size)) >> (64 - 8 * size);
-  if (is_signed)
-    leat_text_add_i64(out, number);
-  else
-    leat_text_add_u64(out, (uint64_t)number);
-}
-
-static void add_float(leat_text *out, leat_dtype dtype, const char *at) {
-  double number;
-  float single;
-  uint16_t half;
-  if (dtype == LEAT_f64) {
-    memcpy(&number, at, sizeof number);
-    leat_text_add_f64(out, number);
-    return;
-  }
-  if (dtype == LEAT_f32) {
-    memcpy(&single, at, sizeof single);
-  } else {
-    memcpy(&half, at, sizeof half);
-    single = (float)leat_half_value(dtype, half);
-  }
-  leat_text_add_f32(out, single);
-}
-
-static void add_element(leat_text *out, leat_dtype dtype, const char *at) {
-  leat_str string;
-  switch (leat_dtype_kind_of(dtype)) {
-  case LEAT_KIND_BOOL: leat_text_add_string(out, *at ? "true" : "false"); break;
-  case LEAT_KIND_SIGNED:
-  case LEAT_KIND_UNSIGNED: add_integer(out, dtype, at); break;
-  case LEAT_KIND_STRING:
-    memcpy(&string, at, sizeof string);
-    leat_text_add_quoted(out, string.data, string.size);
-    break;
-  case LEAT_KIND_FLOAT:
-  case LEAT_KIND_COMPLEX: add_float(out, dtype, at); break;
-  }
-}
-
-static const char *literal_text(onnx_writer *w, const leat_tensor *tensor, int64_t count) {
-  leat_text text = {0};
-  size_t size = leat_dtype_size(tensor->dtype);
-  if (tensor->rank) leat_text_add_string(&text, "[");
-  for (int64_t i = 0; i < count; i++) {
-    if (i) leat_text_add_string(&text, ", ");
-    add_element(&text, tensor->dtype, (const char *)tensor->data + (size_t)i * size);
-  }
-  if (tensor->rank) leat_text_add_string(&text, "]");
-  return take(w, &text);
 }
 
 bool onnx_literal(onnx_writer *w, const onnx_tensor *tensor, const char *name, onnx_value *out) {
@@ -85,19 +21,11 @@ bool onnx_literal(onnx_writer *w, const onnx_tensor *tensor, const char *name, o
       onnx_dtype_of(tensor->data_type)->is_code)
     return false;
   if (onnx_tensor_read(w->arena, w->model->path, tensor, name, &value, NULL)) return false;
-  *out = (onnx_value){literal_text(w, &value, count), tensor->data_type, true, NULL, false, false};
+  leat_text text = {0};
+  leat_tensor_print(&value, &text);
+  *out = (onnx_value){
+      leat_model_take_text(w->arena, &text), tensor->data_type, true, NULL, false, false};
   return true;
-}
-
-// A name for the tensor that no other one has; `keys` holds the next number for each.
-static const char *key_of(onnx_writer *w, const char *name) {
-  const char *key = name;
-  uintptr_t next = (uintptr_t)leat_bytes_map_get(&w->keys, name, strlen(name));
-  for (; leat_bytes_map_get(&w->keys, key, strlen(key)); next++)
-    key = leat_arena_printf(w->arena, "%s_%llu", name, (unsigned long long)next);
-  leat_bytes_map_set(&w->keys, name, strlen(name), (void *)(next ? next : 1));
-  if (key != name) leat_bytes_map_set(&w->keys, key, strlen(key), (void *)1);
-  return key;
 }
 
 static leat_status read_weight(const leat_model_file *model, const leat_weight *weight,
@@ -162,7 +90,8 @@ onnx_value onnx_constant(onnx_writer *w, onnx_block *block, const onnx_tensor *t
   if (literal && !variable) return value;
   window_first = window_first && type.rank > 2 && type.dtype != LEAT_str;
   if (window_first) onnx_window_first(w->arena, &type, NULL);
-  leat_weight weight = {key_of(w, name), type, window_first ? read_kernel : read_weight, tensor};
+  leat_weight weight = {leat_model_take_name(w->arena, &w->keys, NULL, name), type,
+                        window_first ? read_kernel : read_weight, tensor};
   if (!literal || w->options->lists_all) leat_vec_push(w->arena, &w->model->weights, weight);
   if (literal) return value;
   return (onnx_value){.text = load(w, block, &weight, name),
@@ -188,7 +117,7 @@ const char *onnx_floats(onnx_writer *w, const float *x, size_t count) {
     leat_text_add_f32(&text, x[i]);
   }
   leat_text_add_string(&text, count ? "]" : "[]");
-  return take(w, &text);
+  return leat_model_take_text(w->arena, &text);
 }
 
 const char *onnx_ints(onnx_writer *w, const int64_t *x, size_t count) {
@@ -198,7 +127,7 @@ const char *onnx_ints(onnx_writer *w, const int64_t *x, size_t count) {
     leat_text_add_i64(&text, x[i]);
   }
   leat_text_add_string(&text, count ? "]" : "[]");
-  return take(w, &text);
+  return leat_model_take_text(w->arena, &text);
 }
 
 static const char *quoted(onnx_writer *w, const ProtobufCBinaryData *x, size_t count, bool list) {
@@ -209,7 +138,7 @@ static const char *quoted(onnx_writer *w, const ProtobufCBinaryData *x, size_t c
     leat_text_add_quoted(&text, x[i].len ? (const char *)x[i].data : "", x[i].len);
   }
   if (list) leat_text_add_string(&text, "]");
-  return take(w, &text);
+  return leat_model_take_text(w->arena, &text);
 }
 
 static const char *number_text(onnx_writer *w, int64_t i, char kind) {
@@ -224,7 +153,7 @@ static const char *number_text(onnx_writer *w, int64_t i, char kind) {
 static const char *take_float(onnx_writer *w, float x) {
   leat_text text = {0};
   leat_text_add_f32(&text, x);
-  return take(w, &text);
+  return leat_model_take_text(w->arena, &text);
 }
 
 onnx_tensor *onnx_vector(onnx_writer *w, int32_t data_type, size_t count) {

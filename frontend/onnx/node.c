@@ -88,9 +88,7 @@ const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool know
   leat_text text = {0};
   for (int i = 0; i < count; i++)
     leat_text_add(&text, "%s%s", i ? ", " : "", onnx_target(w, (size_t)i, data_type, known));
-  const char *copy = leat_arena_strndup(w->arena, text.data ? text.data : "_", text.size);
-  leat_text_finish(&text);
-  return copy;
+  return leat_model_take_text(w->arena, &text);
 }
 
 // -- A row
@@ -130,8 +128,7 @@ static void add_list(onnx_writer *w, leat_row_arguments *args, size_t first, boo
                               : onnx_as_tensor(w, value));
   }
   leat_text_add_string(&list, list.size ? "]" : "[]");
-  leat_vec_push(w->arena, &args->items, leat_arena_strndup(w->arena, list.data, list.size));
-  leat_text_finish(&list);
+  leat_vec_push(w->arena, &args->items, leat_model_take_text(w->arena, &list));
 }
 
 // `raw`: as what they are, not as tensors.

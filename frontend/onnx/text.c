@@ -2,7 +2,6 @@
 #include "frontend/onnx/writer.h"
 
 #include "base/name.h"
-#include "frontend/onnx/names.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -16,66 +15,48 @@ static const char *node_name(const onnx_node *node) {
 }
 
 void onnx_line(onnx_writer *w, const char *format, ...) {
+  bool says = w->options->says_nodes && w->node;
   va_list arguments;
-  leat_text *lines = &w->block->lines;
-  leat_text_add(lines, "%*s", (int)w->block->indent, "");
   va_start(arguments, format);
-  leat_text_add_v(lines, format, arguments);
+  leat_model_line(w->arena, &w->block->lines, w->block->indent, says ? node_name(w->node) : NULL,
+                  says && w->node->op_type ? w->node->op_type : "", format, arguments);
   va_end(arguments);
-  if (w->options->says_nodes && w->node)
-    leat_text_add(lines, LEAT_DIAG_NODE "%s` (%s)", onnx_plain_name(w->arena, node_name(w->node)),
-                  w->node->op_type ? onnx_plain_name(w->arena, w->node->op_type) : "");
-  leat_text_add_string(lines, "\n");
 }
 
 // -- Problems -------------------------------------------------------------------------------------
 
-enum { MOST_PROBLEMS = 1000, MOST_OPSETS = 1000, MOST_DENSE = 1 << 30 };
+enum { MOST_OPSETS = 1000, MOST_DENSE = 1 << 30 };
 
-// Of the node that is being written. Once: what is asked for an input twice would say so twice.
-static void say(onnx_writer *w, leat_sayings *to, const char *format, va_list arguments) {
-  leat_text text = {0};
-  if (w->node) {
-    const char *domain = w->node->domain ? w->node->domain : "";
-    bool named = !onnx_domain_is(domain, "");
-    leat_text_add(&text, "node `%s` (%s%s%s, opset %lld): ", node_name(w->node),
-                  named ? domain : "", named ? "." : "",
-                  w->node->op_type ? w->node->op_type : "no op",
-                  (long long)onnx_version(w, domain));
-  }
-  leat_text_add_v(&text, format, arguments);
-  const char *copy = leat_arena_strndup(w->arena, text.data, text.size);
-  bool said = to->count && strcmp(to->items[to->count - 1], copy) == 0;
-  if (!said && to->count < MOST_PROBLEMS) leat_vec_push(w->arena, to, copy);
-  leat_text_finish(&text);
+// The node that is being written, for messages.
+static const char *of_node(const onnx_writer *w) {
+  if (!w->node) return "";
+  const char *domain = w->node->domain ? w->node->domain : "";
+  bool named = !onnx_domain_is(domain, "");
+  return leat_arena_printf(w->arena, "node `%s` (%s%s%s, opset %lld): ", node_name(w->node),
+                           named ? domain : "", named ? "." : "",
+                           w->node->op_type ? w->node->op_type : "no op",
+                           (long long)onnx_version(w, domain));
 }
 
 void onnx_problem(onnx_writer *w, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  say(w, &w->model->problems, format, arguments);
+  leat_model_say(w->arena, &w->model->problems, of_node(w), format, arguments);
   va_end(arguments);
 }
 
 void onnx_note(onnx_writer *w, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  say(w, &w->model->notes, format, arguments);
+  leat_model_say(w->arena, &w->model->notes, of_node(w), format, arguments);
   va_end(arguments);
 }
 
 // -- Names and values -----------------------------------------------------------------------------
 
-// `taken` holds the next number for each name, so that many of one name take no time to tell apart.
 const char *onnx_identifier(onnx_writer *w, const char *name) {
-  char *plain = onnx_plain_name(w->arena, name);
-  const char *id = plain;
-  uintptr_t next = (uintptr_t)leat_bytes_map_get(&w->taken, plain, strlen(plain));
-  for (; leat_bytes_map_get(&w->taken, id, strlen(id)); next++)
-    id = leat_arena_printf(w->arena, "%s_%llu", plain, (unsigned long long)next);
-  leat_bytes_map_set(&w->taken, plain, strlen(plain), (void *)(next ? next : 1));
-  if (id != plain) leat_bytes_map_set(&w->taken, id, strlen(id), (void *)1);
-  return onnx_print_name(w->arena, id);
+  const char *plain = leat_model_plain_name(w->arena, name);
+  return leat_model_print_name(w->arena, leat_model_take_name(w->arena, &w->taken, NULL, plain));
 }
 
 void onnx_bind(onnx_writer *w, const char *name, onnx_value value) {
@@ -178,7 +159,7 @@ void onnx_write_nodes(onnx_writer *w, onnx_node *const *nodes, size_t count) {
 
 // What an input or output is called outside.
 static const char *outer_name(onnx_writer *w, const char *name) {
-  return onnx_print_name(w->arena, onnx_plain_name(w->arena, name));
+  return leat_model_print_name(w->arena, leat_model_plain_name(w->arena, name));
 }
 
 // A dim by its name in the file: the entry's own, which is declared, and that of the function,
@@ -274,9 +255,7 @@ static const char *type_text(onnx_writer *w, const char *of, const Onnx__TypePro
   }
   if (!tensor->shape) leat_text_add_string(&text, "?");
   leat_text_add_string(&text, "]");
-  const char *copy = leat_arena_strndup(w->arena, text.data, text.size);
-  leat_text_finish(&text);
-  return copy;
+  return leat_model_take_text(w->arena, &text);
 }
 
 // The inputs of the graph as parameters of its function and of the entry, and as arguments.
@@ -292,7 +271,7 @@ static const char *separator(const leat_text *text) {
 // How many tensors a sequence has, and whether there is an optional, is known while compiling: the
 // parameter's type is one of the graph's. The line is shown where nobody has set it.
 static const char *add_setting(onnx_writer *w, signature *s, const char *name, fed_type fed) {
-  const char *plain = onnx_plain_name(w->arena, name),
+  const char *plain = leat_model_plain_name(w->arena, name),
              *type = type_text(w, name, fed.tensor, DIMS_UNNAMED);
   const char *setting = leat_arena_printf(w->arena, "%s_type", plain);
   const char *id = onnx_identifier(w, setting);
@@ -412,7 +391,7 @@ static const char *or_nothing(const leat_text *text) {
 
 static void add_whole(onnx_writer *w, const signature *s, const outcome *o, leat_text *out) {
   const char *function =
-      onnx_print_name(w->arena, leat_model_function(w->arena, w->options, "model"));
+      leat_model_print_name(w->arena, leat_model_function(w->arena, w->options, "model"));
   add_head(w, s, out);
   if (w->dims.size && !w->options->is_used) leat_text_add(out, "\n%s", w->dims.data);
   leat_text_add_string(out, or_nothing(&w->bodies));
@@ -442,12 +421,22 @@ static void write_text(onnx_writer *w, leat_text *out) {
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) leat_text_finish(texts[i]);
 }
 
+// The words of a pattern become names that are taken.
+static void reserve_words(leat_bytes_map *taken, const char *pattern) {
+  while (*pattern) {
+    size_t size = 0;
+    while (isalnum((unsigned char)pattern[size]) || pattern[size] == '_') size++;
+    if (size) leat_bytes_map_set(taken, pattern, size, (void *)1);
+    pattern += size ? size : 1;
+  }
+}
+
 // Functions that rows hand to others, `onnx_flat(f=softmax)`: a value of such a name would hide it.
 static void reserve_names(onnx_writer *w) {
-  onnx_reserve_words(&w->taken, "carried xs outer"); // parameters of bodies
+  reserve_words(&w->taken, "carried xs outer"); // parameters of bodies
   for (size_t i = 0; onnx_op_at(i); i++) {
     const char *more = strchr(onnx_op_at(i)->write, '(');
-    if (more && !strchr(onnx_op_at(i)->write, '$')) onnx_reserve_words(&w->taken, more);
+    if (more && !strchr(onnx_op_at(i)->write, '$')) reserve_words(&w->taken, more);
   }
 }
 

@@ -3,6 +3,7 @@
 #ifndef LEAT_FRONTEND_ONNX_WRITER_H
 #define LEAT_FRONTEND_ONNX_WRITER_H
 
+#include "frontend/importer/text.h"
 #include "frontend/onnx/model.h"
 
 // What stands for a value where it is used.
