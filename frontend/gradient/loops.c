@@ -4,7 +4,8 @@
 //
 // What was carried is kept by the loop done again, row by row: as many rows as there may be
 // iterations, as the condition says where it compares a count with a dim, else as many as a first
-// loop counts. An array that is changed in a few places is carried backwards, and each turn undone.
+// loop counts, which then does no more than its condition needs. An array that is changed in a few
+// places is carried backwards, and each turn undone.
 //
 // Inside of another region, which would be none of launches if it computed a dim, and under a limit
 // of memory, the iterations are reversed a chunk at a time, the last ones first, for which rows are
@@ -510,20 +511,20 @@ static int64_t chunk_size(const reversal *r, const leat_dim *count) {
 // -- Loops ----------------------------------------------------------------------------------------
 
 // Runs the loop once more, with rows for so many iterations.
-static bool keep_rows(const reversal *r, leat_dim count, bool replaces, history *out) {
+static bool keep_rows(const reversal *r, leat_dim count, history *out) {
   ev_again keeping = {.kept = &count};
   leat_node *kept = ev_run_again(r, &keeping);
   if (!kept) return false;
-  if (replaces) ev_replace_loop(r, kept, &keeping);
+  ev_replace_loop(r, kept, &keeping);
   take_history(r, kept, r->node->inputs, out);
   return true;
 }
 
-static bool count_iterations(const reversal *r, history *out) {
+static bool count_iterations(const reversal *r, bool replaces, history *out) {
   ev_again counting = {0};
   leat_node *counted = ev_run_again(r, &counting);
   if (!counted) return false;
-  ev_replace_loop(r, counted, &counting);
+  if (replaces) ev_replace_loop(r, counted, &counting);
   out->count = (leat_value){counted, r->carried};
   return true;
 }
@@ -533,11 +534,12 @@ static leat_node *reverse(const reversal *r, history *h) {
   bool exact = leat_loop_turns(r->node, &turns), known = leat_loop_most_turns(r->node, &turns);
   bool limited = r->e->options.memory_limit, fits = known && rows_fit(r, turns);
   if (fits && exact && !limited) h->turns = &turns;
-  if (fits) return keep_rows(r, turns, true, h) ? reverse_rows(r, h) : NULL;
-  if (!count_iterations(r, h)) return NULL;
-  if (r->e->region || limited) return reverse_chunks(r, h, chunk_size(r, known ? &turns : NULL));
+  if (fits) return keep_rows(r, turns, h) ? reverse_rows(r, h) : NULL;
+  bool chunks = r->e->region || limited;
+  if (!count_iterations(r, chunks, h)) return NULL;
+  if (chunks) return reverse_chunks(r, h, chunk_size(r, known ? &turns : NULL));
   ev dim = ev_dynamic(r->e, ev_tensor(h->count), r->span);
-  if (dim.kind != EV_DIM || !keep_rows(r, dim.dim, false, h)) return NULL;
+  if (dim.kind != EV_DIM || !keep_rows(r, dim.dim, h)) return NULL;
   h->turns = &dim.dim;
   return reverse_rows(r, h);
 }
