@@ -43,9 +43,9 @@ static void begin(leat_frontend *e, ev_frame *top, unsigned flags) {
   e->used = leat_arena_used(e->arena);
   e->nodes = e->graph->nodes.count;
   e->renamed.count = e->whole.count = 0;
-  e->replaced.count = e->undo.count = e->shown.count = e->pending.count = e->open_modules.count = 0;
-  e->shown_text = (leat_text){0};
-  e->called = (leat_entry_call){0};
+  e->replaced.count = e->undo.count = e->pending.count = e->open_modules.count = 0;
+  e->known = (leat_text){0};
+  e->last = leat_new(e->arena, leat_last_text);
   leat_map_init(&e->orders, e->arena); // what earlier texts did was earlier Runs
   e->frame = top;
   e->region = NULL;
@@ -89,8 +89,16 @@ static void close_loaded(void *frontend) {
   e->loaded_path = NULL;
 }
 
-bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, size_t size,
-                          unsigned flags) {
+// What it does at top level, nodes from `first` on.
+static void note_effects(leat_frontend *e, uint32_t first) {
+  for (uint32_t i = first; i < e->graph->nodes.count; i++) {
+    const leat_node *node = e->graph->nodes.items[i];
+    if (node->effect && !node->entry) leat_vec_push(e->arena, &e->last->effects, node->name);
+  }
+}
+
+const leat_last_text *leat_frontend_extend(leat_frontend *e, const char *name, const char *text,
+                                           size_t size, unsigned flags) {
   ev_frame top = {.instance = leat_intern(e->strings, ""), .scope = e->globals};
   leat_cleanup cleanup;
   leat_cleanup_hold(&cleanup, close_loaded, e);
@@ -99,17 +107,18 @@ bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, 
   ev_evaluate_text(e, name, text, size);
   ev_resolve_pending(e, 0);
   e->frame = NULL;
-  e->shown_static = leat_arena_strndup(e->arena, e->shown_text.data ? e->shown_text.data : "",
-                                       e->shown_text.size);
-  leat_text_finish(&e->shown_text);
+  e->last->known = leat_arena_strndup(e->arena, e->known.data ? e->known.data : "", e->known.size);
+  leat_text_finish(&e->known);
   leat_cleanup_run(&cleanup);
   bool left = !ev_failed(e) && e->graph->entries.count > before.entries;
   if (!left) tell_broken(e);
-  if (ev_failed(e))
+  if (ev_failed(e)) {
     ev_roll_back(e, &before);
-  else
-    forget_replaced(e);
-  return !ev_failed(e);
+    return NULL;
+  }
+  forget_replaced(e);
+  note_effects(e, before.nodes);
+  return e->last;
 }
 
 bool leat_frontend_check_definitions(leat_frontend *e) {
@@ -122,10 +131,6 @@ bool leat_frontend_check_definitions(leat_frontend *e) {
 }
 
 // -- Values that were computed --------------------------------------------------------------------
-
-const leat_entry_call *leat_frontend_entry_call(const leat_frontend *frontend) {
-  return &frontend->called;
-}
 
 const char *leat_frontend_hold(leat_frontend *e, const char *name, const leat_type *type) {
   ev_frame top = {.instance = leat_intern(e->strings, ""), .scope = e->globals};
@@ -260,24 +265,4 @@ const char *leat_frontend_suggest(const leat_frontend *e, const leat_entry *entr
   const char *last = inside ? strrchr(name, '/') : NULL; // of `h/z`, perhaps `h/body/z`, the z
   if (!found) found = leat_nearest(name, known.names.items, known.names.count);
   return found || !last ? found : find_below(last + 1, known.names.items, known.names.count);
-}
-
-// -- What a REPL shows --------------------------------------------------------------------------
-
-uint32_t leat_frontend_shown_count(const leat_frontend *frontend) {
-  return frontend->shown.count;
-}
-
-leat_value leat_frontend_shown(const leat_frontend *frontend, uint32_t i) {
-  return frontend->shown.items[i];
-}
-
-void leat_frontend_show_nothing(leat_frontend *frontend) {
-  frontend->shown.count = 0;
-  frontend->shown_static = NULL;
-  frontend->called = (leat_entry_call){0};
-}
-
-const char *leat_frontend_shown_text(const leat_frontend *frontend) {
-  return frontend->shown_static ? frontend->shown_static : "";
 }

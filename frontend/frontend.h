@@ -8,6 +8,7 @@
 #define LEAT_FRONTEND_FRONTEND_H
 
 #include "ir/graph.h"
+#include "leat/leat.h"
 
 typedef struct leat_frontend leat_frontend;
 
@@ -42,10 +43,19 @@ enum {
   LEAT_EXTEND_LEAVES_OUT = 2,  // entries with errors, of a text that has others and no other errors
 };
 
-// Adds a text; `name` is shown in messages, and `use` and `load` are relative to its folder. False:
-// errors are in the diag, and nothing was added.
-bool leat_frontend_extend(leat_frontend *frontend, const char *name, const char *text, size_t size,
-                          unsigned flags);
+// What a text does at top level, for a REPL to show and run: names to fetch and to run.
+typedef struct leat_last_text {
+  leat_vec(const char *) shown; // values of its expression statements; a variable by its own name
+                                // counts as its value
+  leat_vec(const char *) effects;
+  const char *known;  // expression values of compile time, a line each ("3", "[0, 1]")
+  leat_entry_run run; // the entry that it calls
+} leat_last_text;
+
+// Adds a text; `name` is shown in messages, and `use` and `load` are relative to its folder. NULL:
+// errors are in the diag, and nothing was added. What it returns lies in the arena.
+const leat_last_text *leat_frontend_extend(leat_frontend *frontend, const char *name,
+                                           const char *text, size_t size, unsigned flags);
 
 // Reports what is wrong in the text of functions and rules whether or not anything calls them:
 // names that nothing has, types that are none. False: there is something.
@@ -79,24 +89,6 @@ leat_value leat_frontend_find(const leat_frontend *frontend, const leat_entry *e
 const char *leat_frontend_suggest(const leat_frontend *frontend, const leat_entry *entry,
                                   const char *name, bool inside);
 
-// Values of the last text's expression statements at top level, for a REPL to show; a variable by
-// its own name counts as its value.
-uint32_t leat_frontend_shown_count(const leat_frontend *frontend);
-leat_value leat_frontend_shown(const leat_frontend *frontend, uint32_t i);
-// As after a text that shows nothing.
-void leat_frontend_show_nothing(leat_frontend *frontend);
-// Compile-time expression values of the last text, already as text ("3", "[0, 1]"); "" when none.
-const char *leat_frontend_shown_text(const leat_frontend *frontend);
-
-// A line at the top level of a REPL that runs an entry: `train(lr=0.1)`, `a, b = predict(x)`.
-// Whoever reads the lines computes the feeds, runs the entry and holds what the targets name.
-typedef struct leat_entry_call {
-  leat_entry *entry;          // NULL: the last text runs none
-  const leat_value *feeds;    // by parameter; {NULL}: its default
-  const char *const *targets; // names for the results, NULL for `_`
-  uint32_t target_count;      // 0: they are shown
-} leat_entry_call;
-const leat_entry_call *leat_frontend_entry_call(const leat_frontend *frontend);
 // Binds a top-level name to a value that was computed: a `feed` of no entry, which is fed in every
 // step that needs it. Returns the name of the feed; NULL: errors are in the diag.
 const char *leat_frontend_hold(leat_frontend *frontend, const char *name, const leat_type *type);

@@ -1,28 +1,39 @@
-// Values that a REPL computed: what a line runs of an entry, and tensors under names. A held value
-// is a feed that no entry has; step.c feeds it.
+// A REPL's lines: what the last one shows and runs, and values that were computed, under names. A
+// held value is a feed that no entry has; step.c feeds it.
 #include "base/tensor.h"
 #include "session/session.h"
 
 #include <stdlib.h>
 
-void leat_session_note_entry_run(leat_session *session) {
-  const leat_entry_call *call = leat_frontend_entry_call(session->frontend);
-  session->last.entry_run = (leat_entry_run){0};
-  if (!call->entry) return;
-  uint32_t count = call->entry->params.count;
-  const char **feeds = leat_new_array(session->arena, const char *, (size_t)count + 1);
-  for (uint32_t i = 0; i < count; i++)
-    if (call->feeds[i].node) feeds[i] = leat_session_value_name(session, call->feeds[i]);
-  session->last.entry_run = (leat_entry_run){.entry = call->entry->name,
-                                             .feeds = feeds,
-                                             .feed_count = (int)count,
-                                             .targets = call->targets,
-                                             .target_count = (int)call->target_count};
+static const leat_last_text *last_text(const leat_session *session) {
+  static const leat_last_text none = {.known = ""};
+  return leat_session_is_made(session) && session->last ? session->last : &none;
+}
+
+int leat_session_shown_count(const leat_session *session) {
+  return (int)last_text(session)->shown.count;
+}
+
+const char *leat_session_shown(const leat_session *session, int i) {
+  bool is_one = i >= 0 && i < leat_session_shown_count(session);
+  return is_one ? session->last->shown.items[i] : NULL;
+}
+
+int leat_session_effect_count(const leat_session *session) {
+  return (int)last_text(session)->effects.count;
+}
+
+const char *leat_session_effect(const leat_session *session, int i) {
+  bool is_one = i >= 0 && i < leat_session_effect_count(session);
+  return is_one ? session->last->effects.items[i] : NULL;
+}
+
+const char *leat_session_shown_text(const leat_session *session) {
+  return last_text(session)->known;
 }
 
 const leat_entry_run *leat_session_entry_run(const leat_session *session) {
-  static const leat_entry_run none = {0};
-  return leat_session_is_made(session) ? &session->last.entry_run : &none;
+  return &last_text(session)->run;
 }
 
 static leat_status bind(leat_session *session, const char *name, leat_tensor *value) {

@@ -337,36 +337,16 @@ leat_status leat_session_check(leat_session *session) {
 
 // -- Texts -------------------------------------------------------------------------------------
 
-static void collect_effects(leat_session *session, const leat_graph *graph, uint32_t first) {
-  session->last.effects.count = 0;
-  for (uint32_t i = first; i < graph->nodes.count; i++) {
-    leat_node *node = graph->nodes.items[i];
-    if (node->effect && !node->entry) leat_vec_push(session->arena, &session->last.effects, node);
-  }
-}
-
 // What is typed in a REPL is right or refused.
 static leat_status evaluate(leat_session *session, const char *text, size_t size, const char *name,
                             bool typed) {
   double start = leat_seconds();
-  const leat_graph *graph = leat_frontend_graph(session->frontend);
-  uint32_t first = graph->nodes.count;
   unsigned flags = (session->options.interactive ? LEAT_EXTEND_INTERACTIVE : 0) |
                    (typed ? 0 : LEAT_EXTEND_LEAVES_OUT);
-  bool extended = leat_frontend_extend(session->frontend, name, text, size, flags);
+  session->last = leat_frontend_extend(session->frontend, name, text, size, flags);
   leat_session_time(session, "frontend", start);
-  collect_effects(session, graph, first);
-  leat_session_note_entry_run(session);
-  if (extended) return LEAT_OK;
+  if (session->last) return LEAT_OK;
   return leat_runtime_is_interrupted(session->runtime) ? LEAT_ABORTED : LEAT_INVALID;
-}
-
-static void revert(leat_session *session, const leat_arena_copy *before, leat_last_text last) {
-  leat_arena_copy_put_back(before);
-  leat_frontend_show_nothing(session->frontend);
-  last.effects.count = 0;
-  last.entry_run = (leat_entry_run){0};
-  session->last = last;
 }
 
 // Ends the call. A text that is refused leaves nothing behind: the graph, and all that is known of
@@ -386,7 +366,6 @@ static leat_status extend(leat_session *session, const char *text, size_t size, 
                           bool typed, leat_text *refused, bool *out_again) {
   leat_arena_copy *before = leat_arena_copy_create(session->arena);
   if (!before) return leat_session_end(session, LEAT_MEMORY);
-  leat_last_text last = session->last;
   leat_status status;
   leat_float_mode mode = leat_float_mode_begin(true); // numbers of a text are what it says
   LEAT_RECOVER(status, evaluate(session, text, size, name, typed));
@@ -396,7 +375,10 @@ static leat_status extend(leat_session *session, const char *text, size_t size, 
     leat_diag_clear(session->diag);
   else
     status = leat_session_end(session, status);
-  if (status || *out_again) revert(session, before, last); // the message is made
+  if (status || *out_again) {
+    leat_arena_copy_put_back(before); // the message is made
+    session->last = NULL;
+  }
   leat_arena_copy_destroy(before);
   return status;
 }
@@ -568,37 +550,6 @@ bool leat_session_entry_trains(const leat_session *session, int i) {
                 : leat_frontend_graph(session->frontend)->entries.items[i]->training;
 }
 
-int leat_session_shown_count(const leat_session *session) {
-  if (!leat_session_is_made(session)) return 0;
-  return (int)leat_frontend_shown_count(session->frontend);
-}
-
-const char *leat_session_value_name(const leat_session *session, leat_value value) {
-  if (!value.port) return value.node->name;
-  return leat_intern_printf(session->strings, "%s:%u", value.node->name, value.port);
-}
-
-static leat_status name_shown(const leat_session *session, int i, const char **out) {
-  *out = leat_session_value_name(session, leat_frontend_shown(session->frontend, (uint32_t)i));
-  return LEAT_OK;
-}
-
-const char *leat_session_shown(const leat_session *session, int i) {
-  const char *name = NULL;
-  leat_status status;
-  if (!has(i, leat_session_shown_count(session))) return NULL;
-  LEAT_RECOVER(status, name_shown(session, i, &name));
-  return status ? NULL : name;
-}
-
-int leat_session_effect_count(const leat_session *session) {
-  return leat_session_is_made(session) ? (int)session->last.effects.count : 0;
-}
-
-const char *leat_session_effect(const leat_session *session, int i) {
-  return has(i, leat_session_effect_count(session)) ? session->last.effects.items[i]->name : NULL;
-}
-
 static const leat_entry *entry_of(const leat_session *session, const char *name) {
   return name ? leat_graph_find_entry(leat_frontend_graph(session->frontend), name) : NULL;
 }
@@ -656,10 +607,6 @@ char *leat_describe(const char *name) {
   if (!name) return NULL;
   LEAT_RECOVER(status, describe_own(name, &text));
   return status ? NULL : text;
-}
-
-const char *leat_session_shown_text(const leat_session *session) {
-  return leat_session_is_made(session) ? leat_frontend_shown_text(session->frontend) : "";
 }
 
 static leat_status write_graph(leat_session *session, leat_text *text) {

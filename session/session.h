@@ -8,7 +8,7 @@
 //   artifact.c, artifact_files.c, artifact_header.c, c_names.c, link.c   ahead of time
 //   target.c     the table of targets
 //   problems.c   what a call has to say, as data  inspect.c   what is decided for a step, as text
-//   held.c       values under names; entries that a REPL's line runs
+//   held.c       what a REPL's line shows and runs; values under names
 //   cluster.c    several processes                master.c, worker.c  their two sides
 //
 // A public call begins with leat_session_begin, which refuses what is no session, and ends with
@@ -22,12 +22,6 @@
 #include "leat/leat.h"
 #include "runtime/runtime.h"
 #include "session/devices.h"
-
-// What the last text has at top level.
-typedef struct leat_last_text {
-  leat_vec(leat_node *) effects;
-  leat_entry_run entry_run;
-} leat_last_text;
 
 struct leat_session {
   leat_handle handle;
@@ -53,7 +47,7 @@ struct leat_session {
   leat_map known;    // interned variable name → itself: its value is no initialiser's any more
   leat_map held;     // interned name of a feed → leat_tensor *: what it is always fed
   bool trains;       // a step of a training entry was prepared
-  leat_last_text last;
+  const leat_last_text *last; // NULL: none, or it was refused
   leat_bytes
       left_out; // of the last model file: "NODE\0WORDS\0"… of what it runs and its text does not
   const char *folder; // of the first file that was read, with its slash; NULL: none
@@ -90,10 +84,6 @@ leat_status leat_session_create_on(const leat_session_options *options, leat_tra
 
 // What a feed that no step has as a port is fed; NULL: nothing.
 const leat_tensor *leat_session_held(const leat_session *session, const char *feed);
-// The name to fetch a value by.
-const char *leat_session_value_name(const leat_session *session, leat_value value);
-// Makes session->entry_run after a text.
-void leat_session_note_entry_run(leat_session *session);
 
 // Whether the checkpoint has the variables of the graph (leat_checkpoint_check).
 LEAT_MUST_USE leat_status leat_graph_check_restored(const leat_graph *graph,

@@ -43,31 +43,36 @@ static bool fits(const leat_type *declared, const leat_type *found) {
   return same;
 }
 
-static leat_value feed_of(evaluator *e, const leat_entry *entry, const leat_param *param,
-                          const ev_argument *arg) {
+const char *ev_fetch_name(const evaluator *e, leat_value value) {
+  if (!value.node || !value.port) return value.node ? value.node->name : NULL;
+  return leat_intern_printf(e->strings, "%s:%u", value.node->name, value.port);
+}
+
+static const char *feed_of(evaluator *e, const leat_entry *entry, const leat_param *param,
+                           const ev_argument *arg) {
   const leat_type *type = &param->node->outputs[0];
   leat_value value = ev_as_tensor(e, arg->value, (int)type->dtype, arg->span);
   if (value.node && !fits(type, leat_value_type(value)))
     ev_fail(e, arg->span, "%s: expected %s, found %s",
             ev_describe_value(e, param->name, entry->name), leat_type_text(e->arena, type),
             leat_type_text(e->arena, leat_value_type(value)));
-  return value;
+  return ev_fetch_name(e, value);
 }
 
 static bool feed_all(evaluator *e, const leat_entry *entry, const leat_expr *call,
-                     leat_value *feeds) {
+                     const char **feeds) {
   uint32_t count;
   const ev_argument *args = ev_arguments(e, &call->args, 0, &count);
   for (uint32_t i = 0, position = 0; args && i < count; i++) {
     uint32_t param = find_param(e, entry, &args[i], args[i].key ? 0 : position++);
     if (param >= entry->params.count) return false;
-    if (feeds[param].node)
+    if (feeds[param])
       ev_fail(e, args[i].span, "%s is given twice",
               ev_describe_value(e, entry->params.items[param].name, entry->name));
     feeds[param] = feed_of(e, entry, &entry->params.items[param], &args[i]);
   }
   for (uint32_t i = 0; i < entry->params.count && !ev_failed(e); i++)
-    if (!feeds[i].node && !entry->params.items[i].fallback)
+    if (!feeds[i] && !entry->params.items[i].fallback)
       ev_fail(e, call->span, "%s is missing",
               ev_describe_value(e, entry->params.items[i].name, entry->name));
   return !ev_failed(e);
@@ -93,11 +98,12 @@ bool ev_entry_call(evaluator *e, const leat_stmt *stmt) {
   leat_entry *entry = callee_of(e, stmt);
   if (!entry) return false;
   const leat_expr *call = stmt->values.items[0];
-  leat_value *feeds = leat_new_array(e->arena, leat_value, (size_t)entry->params.count + 1);
-  if (e->called.entry) ev_fail(e, stmt->span, "an entry is run by a line of its own");
+  const char **feeds = leat_new_array(e->arena, const char *, (size_t)entry->params.count + 1);
+  if (e->last->run.entry) ev_fail(e, stmt->span, "an entry is run by a line of its own");
   if (call->as) ev_fail(e, call->as->span, "`as` is for functions that hold state");
   if (!feed_all(e, entry, call, feeds)) return true;
   const char *const *targets = targets_of(e, entry, stmt);
-  e->called = (leat_entry_call){entry, feeds, targets, stmt->targets.count};
+  e->last->run = (leat_entry_run){entry->name, feeds, (int)entry->params.count, targets,
+                                  (int)stmt->targets.count};
   return true;
 }

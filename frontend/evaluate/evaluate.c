@@ -165,13 +165,13 @@ static void show(evaluator *e, ev value, leat_span span) {
     value = ev_tensor(ev_as_tensor(e, value, -1, span));
   if (value.kind == EV_ERROR || value.kind == EV_NONE) return;
   if (value.kind == EV_TENSOR) {
-    leat_vec_push(e->arena, &e->shown, value.tensor);
+    leat_vec_push(e->arena, &e->last->shown, ev_fetch_name(e, value.tensor));
   } else if (value.kind == EV_LIST && (value.list->results || is_all_tensors(value))) {
     for (uint32_t i = 0; i < value.list->count; i++) show(e, value.list->items[i], span);
-  } else if (e->shown_text.size <= EV_MAX_STRING &&
+  } else if (e->known.size <= EV_MAX_STRING &&
              ev_spend(e, value.kind == EV_LIST ? value.list->weight : 1, span)) {
-    ev_print(value, &e->shown_text);
-    leat_text_add(&e->shown_text, e->shown_text.size > EV_MAX_STRING ? " …\n" : "\n");
+    ev_print(value, &e->known);
+    leat_text_add(&e->known, e->known.size > EV_MAX_STRING ? " …\n" : "\n");
     if (e->interactive) ev_bind(e, e->globals, span, leat_intern(e->strings, "_"), value);
   }
 }

@@ -146,10 +146,8 @@ struct leat_frontend {
   uint64_t steps;
   size_t used;    // of the arena before it
   uint32_t nodes; // of the graph before it, or before what is on trial
-  leat_vec(leat_value) shown;
-  leat_text shown_text;     // while a text is evaluated
-  const char *shown_static; // the same, afterwards
-  leat_entry_call called;
+  leat_last_text *last;
+  leat_text known; // last->known while it is evaluated
 
   // What surrounds the statement being evaluated.
   leat_entry *entry;
@@ -189,7 +187,7 @@ enum {
 void ev_set(evaluator *e, leat_map *map, const void *key, void *value); // remembered for rollback
 // What a text, or an entry, may change: how far everything had grown before it.
 typedef struct ev_extent {
-  uint32_t nodes, states, entries, undo, shown, pending, renamed, replaced;
+  uint32_t nodes, states, entries, undo, pending, renamed, replaced;
   leat_dims_mark dims;
   const char *name, *device;
 } ev_extent;

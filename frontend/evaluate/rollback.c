@@ -11,7 +11,6 @@ ev_extent ev_take_extent(const leat_frontend *e) {
                      .states = e->graph->states.count,
                      .entries = e->graph->entries.count,
                      .undo = e->undo.count,
-                     .shown = e->shown.count,
                      .pending = e->pending.count,
                      .renamed = e->renamed.count,
                      .replaced = e->replaced.count,
@@ -34,7 +33,6 @@ void ev_roll_back(leat_frontend *e, const ev_extent *to) {
   leat_dims_truncate(e->graph->dims, to->dims);
   e->graph->name = to->name;
   e->graph->device = to->device;
-  e->shown.count = to->shown;
   e->pending.count = to->pending;
   e->replaced.count = to->replaced;
 }

@@ -84,6 +84,7 @@ void ev_leave_out(evaluator *e, const leat_stmt *stmt, const leat_withheld *erro
 // -- entry_call.c ---------------------------------------------------------------------------------
 // Whether the statement is a line of a REPL that runs an entry; the call is noted then.
 bool ev_entry_call(evaluator *e, const leat_stmt *stmt);
+const char *ev_fetch_name(const evaluator *e, leat_value value); // {NULL}: NULL
 
 // -- unused.c -------------------------------------------------------------------------------------
 // Warns of each parameter of a `fn` or an entry among these that nothing in it uses; one called

@@ -15,7 +15,8 @@ typedef struct evaluated {
   leat_frontend *frontend;
   leat_text messages; // of the latest text
   leat_text printed;  // the graph after it
-  bool ok;            // of the latest text
+  const leat_last_text *last;
+  bool ok; // of the latest text
 } evaluated;
 
 static inline evaluated evaluated_begin(const leat_frontend_options *options) {
@@ -33,7 +34,8 @@ static inline bool evaluated_add_n(evaluated *e, const char *name, const char *t
   leat_text_finish(&e->printed);
   e->messages = e->printed = (leat_text){0};
   leat_diag_clear(e->diag);
-  e->ok = leat_frontend_extend(e->frontend, name, text, size, interactive);
+  e->last = leat_frontend_extend(e->frontend, name, text, size, interactive);
+  e->ok = e->last;
   leat_diag_print(e->diag, &e->messages);
   leat_text_add(&e->messages, "%s", ""); // never NULL
   leat_graph_print(leat_frontend_graph(e->frontend), &e->printed);

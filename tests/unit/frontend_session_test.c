@@ -173,15 +173,15 @@ TEST(a_repl_binds_again_and_shows_values) {
   CHECK(type_in(&e, "x = x * 3.0"));
   CHECK(type_in(&e, "fn f(y: T[...D]) { return y + 1 }"));
   CHECK(type_in(&e, "fn f(y: T[...D]) { return y + 2, y }"));
-  CHECK_EQ_INT(leat_frontend_shown_count(e.frontend), 0);
+  CHECK_EQ_INT(e.last->shown.count, 0);
   CHECK(type_in(&e, "f(x)\n1 + 2\n[1, \"a\"]\nshape(x)"));
-  CHECK_EQ_INT(leat_frontend_shown_count(e.frontend), 2);
-  CHECK_EQ_STR(leat_frontend_shown_text(e.frontend), "3\n[1, \"a\"]\n[2]\n");
+  CHECK_EQ_INT(e.last->shown.count, 2);
+  CHECK_EQ_STR(e.last->known, "3\n[1, \"a\"]\n[2]\n");
   CHECK(type_in(&e, "var v: f32[] = 1"));
   CHECK(type_in(&e, "v := 2.0\nv"));
   CHECK_HAS(e.printed.data, "after [$v/assign]");
   CHECK(type_in(&e, "v")); // another Run: the assignment was in an earlier one
-  leat_value read = leat_frontend_shown(e.frontend, 0);
+  leat_value read = leat_frontend_find(e.frontend, NULL, e.last->shown.items[0]);
   CHECK_EQ_INT(read.node->control_count, 0);
   CHECK(!type_in(&e, "v = 3"));
   CHECK_HAS(e.messages.data, "`v` is a variable: `:=` gives it a value");
