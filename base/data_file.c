@@ -2,7 +2,6 @@
 #include "base/data_file.h"
 
 #include "base/data_formats.h"
-#include "base/npy.h"
 #include "base/safetensors_parts.h"
 
 #include <pthread.h>
@@ -34,87 +33,11 @@ struct leat_data_part {
   char path[];
 };
 
-// -- Formats --------------------------------------------------------------------------------------
-
-static bool has_ending(const char *path, const char *ending) {
-  size_t length = strlen(path), size = strlen(ending);
-  return length > size && strcmp(path + length - size, ending) == 0;
-}
-
-static const leat_data_format *recognise(const leat_data_file *file) {
-  static const leat_data_format *const own[] = {
-      &leat_npy_format, &leat_npz_format, &leat_safetensors_format, &leat_safetensors_index_format};
-  enum { OWN = sizeof own / sizeof *own };
-  static const char *const endings[OWN] = {".npy", ".npz", ".safetensors", ".json"};
-  const leat_data_format *const *others = leat_data_extended().formats;
-  for (size_t i = 0; i < OWN; i++)
-    if (own[i]->recognises(file->path, file->view.data, file->view.size)) return own[i];
-  for (; others && *others; others++)
-    if ((*others)->recognises(file->path, file->view.data, file->view.size)) return *others;
-  for (size_t i = 0; i < OWN; i++)
-    if (has_ending(file->path, endings[i])) return own[i]; // it says what is wrong
-  return &leat_safetensors_format;
-}
-
-// One whose only tensor has no name.
-
-static bool is_npy(const char *path, const unsigned char *bytes, size_t size) {
-  (void)path;
-  return size >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0;
-}
-
-static leat_status open_npy(leat_data_file *file, bool verified, leat_error *error) {
-  (void)verified;
-  leat_npy *npy = file->content = calloc(1, sizeof *npy);
-  file->tensors = calloc(1, sizeof *file->tensors);
-  if (!npy || !file->tensors) return leat_fail(error, LEAT_MEMORY, "no memory for its table");
-  LEAT_TRY(leat_npy_parse(npy, file->view.data, file->view.size, error));
-  file->tensors[0] = (leat_named_tensor){"", npy->tensor};
-  file->count = 1;
-  return LEAT_OK;
-}
-
-static void close_npy(leat_data_file *file) {
-  if (file->content) leat_npy_close(file->content);
-  free(file->content);
-}
-
-const leat_data_format leat_npy_format = {"npy", is_npy, open_npy, NULL, NULL, close_npy};
-
-static bool is_safetensors(const char *path, const unsigned char *bytes, size_t size) {
-  (void)path;
-  uint64_t length = 0;
-  for (size_t i = LEAT_SAFETENSORS_LENGTH; i-- > 0 && size > LEAT_SAFETENSORS_LENGTH;)
-    length = length << 8 | bytes[i];
-  return length && length <= size - LEAT_SAFETENSORS_LENGTH &&
-         bytes[LEAT_SAFETENSORS_LENGTH] == '{';
-}
-
-static leat_status open_safetensors(leat_data_file *file, bool verified, leat_error *error) {
-  leat_safetensors *content = file->content = calloc(1, sizeof *content);
-  if (!content) return leat_fail(error, LEAT_MEMORY, "no memory for its table");
-  const leat_file_view *view = &file->view;
-  LEAT_TRY(verified ? leat_safetensors_parse_verified(content, view->data, view->size, error)
-                    : leat_safetensors_parse(content, view->data, view->size, error));
-  file->tensors = content->tensors;
-  file->count = content->count;
-  file->metadata = content->metadata;
-  file->metadata_count = content->metadata_count;
-  file->checksums = content->checksums;
-  content->tensors = NULL;
-  content->metadata = NULL;
-  return LEAT_OK;
-}
-
-static void close_safetensors(leat_data_file *file) {
-  if (file->content) leat_safetensors_close(file->content);
-  free(file->content);
-}
-
-const leat_data_format leat_safetensors_format = {"safetensors", is_safetensors, open_safetensors,
-                                                  NULL,          NULL,           close_safetensors};
-
 // -- Files ----------------------------------------------------------------------------------------
+
+int leat_by_tensor_name(const void *a, const void *b) {
+  return strcmp(((const leat_named_tensor *)a)->name, ((const leat_named_tensor *)b)->name);
+}
 
 static leat_status check_names(const leat_data_file *file, leat_error *error) {
   if (file->count) qsort(file->tensors, file->count, sizeof *file->tensors, leat_by_tensor_name);
@@ -124,11 +47,11 @@ static leat_status check_names(const leat_data_file *file, leat_error *error) {
   return LEAT_OK;
 }
 
-// `out` has its path and its view; on failure it is closed.
-static leat_status open_view(leat_data_file *out, bool verified, leat_error *error) {
+leat_status leat_data_file_open_view(leat_data_file *out, const leat_data_format *format,
+                                     bool verified, leat_error *error) {
   leat_error cause = {0};
-  out->format = recognise(out);
-  leat_status status = out->format->open(out, verified, &cause);
+  out->format = format;
+  leat_status status = format->open(out, verified, &cause);
   if (!status) status = check_names(out, &cause);
   if (!status) return LEAT_OK;
   status = *out->path ? leat_fail(error, status, "'%s': %s", out->path, cause.message)
@@ -137,20 +60,12 @@ static leat_status open_view(leat_data_file *out, bool verified, leat_error *err
   return status;
 }
 
-leat_status leat_data_file_open(leat_data_file *out, const char *path, bool verified,
+leat_status leat_data_file_take(leat_data_file *out, const char *path, leat_file_view view,
                                 leat_error *error) {
-  *out = (leat_data_file){0};
-  LEAT_TRY(leat_file_view_map(&out->view, path, error));
-  out->path = strdup(path);
-  if (out->path) return open_view(out, verified, error);
+  *out = (leat_data_file){.path = strdup(path), .view = view};
+  if (out->path) return LEAT_OK;
   leat_file_view_close(&out->view);
   return leat_fail(error, LEAT_MEMORY, "out of memory for '%s'", path);
-}
-
-leat_status leat_data_file_parse(leat_data_file *out, const void *bytes, size_t size, bool verified,
-                                 leat_error *error) {
-  *out = (leat_data_file){.view = {.data = bytes, .size = size}, .path = ""};
-  return open_view(out, verified, error);
 }
 
 void leat_data_file_close(leat_data_file *file) {
@@ -251,7 +166,7 @@ static void name_some(const leat_data_file *file, char *out, size_t room) {
 leat_status leat_data_file_lacks(const leat_data_file *file, const char *name, leat_error *error) {
   char names[400] = "no tensors";
   name_some(file, names, sizeof names);
-  if (file->format == &leat_npy_format)
+  if (file->count == 1 && !*file->tensors->name)
     return leat_fail(error, LEAT_NOT_FOUND, "'%s' holds one tensor, which has no name: not `%s`",
                      file->path, name);
   if (!*name)

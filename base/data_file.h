@@ -1,7 +1,8 @@
 // Data files: the tensors of a file by name, whatever its format. NumPy's .npy (one tensor, whose
 // name is "") and .npz, safetensors and their sharded index (model.safetensors.index.json) are read
 // here; what else a program can read, it says once (leat_data_extend). `load`, checkpoints and
-// programs read files through here, and nowhere else; a feed is one .npy (base/npy.h).
+// programs read files through here, and nowhere else; a feed is one .npy (base/npy.h), several are
+// a .npz.
 //
 // A format is told by a file's first bytes; by its name only where these say nothing. What a file
 // names (the shards of an index) lies beside it. Every failure names the path.
@@ -38,6 +39,9 @@ LEAT_MUST_USE leat_status leat_data_file_open(leat_data_file *out, const char *p
 // The same for a file that lies in memory, borrowed until closed. What it names is not there.
 LEAT_MUST_USE leat_status leat_data_file_parse(leat_data_file *out, const void *bytes, size_t size,
                                                bool verified, leat_error *error);
+// The same for a .npz alone, which is read into memory, without linking what reads other formats
+// (npz.c).
+LEAT_MUST_USE leat_status leat_npz_open(leat_data_file *out, const char *path, leat_error *error);
 void leat_data_file_close(leat_data_file *file);
 
 // Dtype and shape, and the data if it is there already; NULL when absent.

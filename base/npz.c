@@ -275,3 +275,14 @@ static void close_npz(leat_data_file *file) {
 }
 
 const leat_data_format leat_npz_format = {"npz", is_npz, open_npz, read_npz, NULL, close_npz};
+
+leat_status leat_npz_open(leat_data_file *out, const char *path, leat_error *error) {
+  leat_file_view view;
+  *out = (leat_data_file){0};
+  LEAT_TRY(leat_file_view_open(&view, path, error));
+  LEAT_TRY(leat_data_file_take(out, path, view, error));
+  if (is_npz(path, out->view.data, out->view.size))
+    return leat_data_file_open_view(out, &leat_npz_format, false, error);
+  leat_data_file_close(out);
+  return leat_fail(error, LEAT_INVALID, "'%s' is no .npz file", path);
+}

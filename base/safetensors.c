@@ -171,10 +171,6 @@ static leat_status read_header(reader *r) {
 
 // -- Files ---------------------------------------------------------------------------------------
 
-int leat_by_tensor_name(const void *a, const void *b) {
-  return strcmp(((const leat_named_tensor *)a)->name, ((const leat_named_tensor *)b)->name);
-}
-
 int leat_by_metadata_key(const void *a, const void *b) {
   return strcmp(((const leat_metadata *)a)->key, ((const leat_metadata *)b)->key);
 }

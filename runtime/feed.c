@@ -138,12 +138,31 @@ leat_status leat_feed_read(leat_arena *arena, const char *text, const leat_feed_
                            leat_feed *out, leat_error *error) {
   *out = (leat_feed){0};
   if (*text != '@') return read_literal(arena, text, port, &out->tensor, error);
-  LEAT_TRY(leat_npy_open(&out->file, text + 1, error));
+  leat_data_file archive;
+  leat_status status = leat_npy_open(&out->file, text + 1, error);
   out->tensor = out->file.tensor;
-  return LEAT_OK;
+  if (!status || leat_npz_open(&archive, text + 1, NULL)) return status;
+  leat_data_file_close(&archive);
+  *error = (leat_error){0};
+  return leat_fail(error, LEAT_INVALID,
+                   "feed `%s`: the arrays of a .npz feed what they are called: --feed %s",
+                   port->name, text);
 }
 
 void leat_feed_close(leat_feed *feed) {
   leat_npy_close(&feed->file);
   *feed = (leat_feed){0};
+}
+
+leat_status leat_feed_file_open(leat_arena *arena, const char *text, leat_feed_file **files,
+                                leat_error *error) {
+  leat_feed_file *file = leat_new(arena, leat_feed_file);
+  LEAT_TRY(leat_npz_open(&file->data, text + 1, error));
+  file->before = *files;
+  *files = file;
+  return leat_data_file_read_all(&file->data, error);
+}
+
+void leat_feed_files_close(leat_feed_file *files) {
+  for (; files; files = files->before) leat_data_file_close(&files->data);
 }

@@ -28,8 +28,9 @@ typedef struct program {
   const char *name; // of the program, with the entry where there are several
   int entry;        // -1: none is named, though there are several
   leat_tensor *feeds, *fetches;
-  leat_feed *given; // whose tensors the feeds are, but for …
-  void **donated;   // … what each run may overwrite: a copy; NULL: it may not
+  leat_feed *given;    // whose tensors the feeds are, but for …
+  leat_feed_file *fed; // … the arrays of these, and …
+  void **donated;      // … what each run may overwrite: a copy; NULL: it may not
   leat_arena *arena;
   const char **outputs;                 // of the fetches: a path, or NULL: print
   const leat_executable_saving *saving; // NULL: there are no variables
@@ -87,6 +88,7 @@ static void print_help(const program *p) {
             "\n"
             "  --feed NAME=VALUE      gives a feed its value: 0.5, [1, 2, 3], \"text\"\n"
             "  --feed NAME=@FILE.npy  or from a file\n"
+            "  --feed @FILE.npz       gives each array of a file to the feed of its name\n"
             "  -o NAME=@FILE.npy      writes a result to a file instead of printing it\n"
             "  --steps N              runs N times, shows the last results\n"
             "  --bench [N]            runs N times, or for a second, shows what a run takes\n"
@@ -111,14 +113,11 @@ static bool names(const char *name, size_t length, const char *full, bool whole)
   return strlen(full) == length && memcmp(full, name, length) == 0;
 }
 
-// The number of the feed or fetch that `text` names, a whole name before a short one; *out_value:
-// what follows the '='.
-static leat_status find_name(program *p, const char *text, int count,
-                             const char *(*name_of)(const leat_model *, int, int), const char *kind,
-                             int *out, const char **out_value) {
-  size_t length;
-  const char *name = leat_name_given(text, &length, out_value);
-  if (!name) return leat_fail(&p->error, LEAT_INVALID, "`%s` should look like NAME=VALUE", text);
+typedef const char *name_of_port(const leat_model *model, int entry, int i);
+
+// The number of the feed or fetch that is called so, a whole name before a short one.
+static leat_status find_port(program *p, const char *name, size_t length, int count,
+                             name_of_port *name_of, const char *kind, int *out) {
   for (int whole = 1; whole >= 0; whole--)
     for (*out = 0; *out < count; ++*out)
       if (names(name, length, name_of(p->model, p->entry, *out), whole)) return LEAT_OK;
@@ -126,7 +125,47 @@ static leat_status find_name(program *p, const char *text, int count,
                    (int)length, name);
 }
 
-static leat_status take_feed(program *p, const char *text) {
+// *out_value: what follows the '='.
+static leat_status find_name(program *p, const char *text, int count, name_of_port *name_of,
+                             const char *kind, int *out, const char **out_value) {
+  size_t length;
+  const char *name = leat_name_given(text, &length, out_value);
+  if (!name) return leat_fail(&p->error, LEAT_INVALID, "`%s` should look like NAME=VALUE", text);
+  return find_port(p, name, length, count, name_of, kind, out);
+}
+
+static leat_status check_fed(program *p, int i) {
+  const char *name = leat_model_feed_name(p->model, p->entry, i);
+  return p->feeds[i].data ? leat_fail(&p->error, LEAT_INVALID, "`%s` is fed twice", name) : LEAT_OK;
+}
+
+static void feed(program *p, int i, const leat_tensor *tensor) {
+  p->feeds[i] = p->given[i].tensor = *tensor;
+  if (!leat_model_feed_is_donated(p->model, p->entry, i)) return;
+  p->donated[i] = leat_arena_alloc(p->arena, (size_t)leat_tensor_bytes(tensor) + 1);
+  p->feeds[i].data = p->donated[i];
+}
+
+static leat_status take_array(program *p, const leat_named_tensor *array) {
+  int i, count = leat_model_feed_count(p->model, p->entry);
+  LEAT_TRY(find_port(p, array->name, strlen(array->name), count, leat_model_feed_name, "feed", &i));
+  LEAT_TRY(check_fed(p, i));
+  feed(p, i, &array->tensor);
+  return LEAT_OK;
+}
+
+static leat_status take_file(program *p, const char *text) {
+  LEAT_TRY(leat_feed_file_open(p->arena, text, &p->fed, &p->error));
+  const leat_data_file *file = &p->fed->data;
+  leat_status status = LEAT_OK;
+  for (size_t i = 0; i < file->count && !status; i++) status = take_array(p, &file->tensors[i]);
+  if (!status) return LEAT_OK;
+  leat_error cause = p->error;
+  p->error = (leat_error){0};
+  return leat_fail(&p->error, status, "'%s': %s", file->path, cause.message);
+}
+
+static leat_status take_pair(program *p, const char *text) {
   int i;
   const char *value;
   const leat_model *m = p->model;
@@ -135,15 +174,18 @@ static leat_status take_feed(program *p, const char *text) {
   leat_feed_port port = {leat_model_feed_name(m, p->entry, i), leat_model_feed_type(m, p->entry, i),
                          leat_model_feed_dtype(m, p->entry, i),
                          leat_model_feed_rank(m, p->entry, i)};
-  if (p->feeds[i].data) return leat_fail(&p->error, LEAT_INVALID, "`%s` is fed twice", port.name);
+  LEAT_TRY(check_fed(p, i));
   p->usage = *value != '@'; // else what is wrong is wrong with the file
   LEAT_TRY(leat_feed_read(p->arena, value, &port, &p->given[i], &p->error));
-  p->usage = true;
-  p->feeds[i] = p->given[i].tensor;
-  if (!leat_model_feed_is_donated(m, p->entry, i)) return LEAT_OK;
-  p->donated[i] = leat_arena_alloc(p->arena, (size_t)leat_tensor_bytes(&p->feeds[i]) + 1);
-  p->feeds[i].data = p->donated[i];
+  feed(p, i, &p->given[i].tensor);
   return LEAT_OK;
+}
+
+static leat_status take_feed(program *p, const char *text) {
+  p->usage = *text != '@';
+  leat_status status = *text == '@' ? take_file(p, text) : take_pair(p, text);
+  p->usage |= !status;
+  return status;
 }
 
 // Each run has what was fed.
@@ -356,6 +398,7 @@ static void finish_program(program *p) {
   if (p->saving) p->saving->finish(&p->state, &p->files);
   for (int i = 0; p->given && i < leat_model_feed_count(p->model, p->entry); i++)
     leat_feed_close(&p->given[i]);
+  leat_feed_files_close(p->fed);
   free(p->feeds);
   free(p->given);
   free(p->donated);

@@ -11,7 +11,8 @@ typedef struct prepared {
   tool_list entries, feeds, fetches, runs; // as written
   leat_step *step;                         // NULL: --stop-after ended it
   leat_tensor *feed_values, *fetch_values; // by port
-  leat_feed *given;                        // whose tensors the feed_values are
+  leat_feed *given;                        // whose tensors the feed_values are, or …
+  leat_feed_file *files;                   // … these files'
 } prepared;
 
 // The entries that a word behind --entry names: `train`, or `train+eval`, which one run does

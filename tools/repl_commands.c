@@ -98,13 +98,13 @@ static int restore(repl *r, const char *path) {
 
 enum { LOG_LINES = 10, MOST_STEPS = 1000000000 };
 
-// ENTRY [N] [NAME=VALUE]…; false: not so, which is shown.
+// ENTRY [N] [NAME=VALUE | @FILE.npz]…; false: not so, which is shown.
 static bool read_run(char *words, prepared *out, int *steps) {
   char *state, *word = strtok_r(words, " ", &state), *end;
   leat_vec_push(tool_arena(), &out->entries, leat_arena_strndup(tool_arena(), word, strlen(word)));
   while ((word = strtok_r(NULL, " ", &state))) {
     long number = strtol(word, &end, 10);
-    if (strchr(word, '=')) {
+    if (strchr(word, '=') || *word == '@') {
       const char *feed = leat_arena_strndup(tool_arena(), word, strlen(word));
       leat_vec_push(tool_arena(), &out->feeds, feed);
     } else if (!*end && number > 0 && number <= MOST_STEPS) {

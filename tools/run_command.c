@@ -102,7 +102,8 @@ static int run(const tool_command *command, int argc, char **argv) {
   const tool_option own[] = {
       {"entry", 'e', TOOL_LIST, &o.step.entries, "ENTRY",
        "run this entry (default: the only one); A+B: both"},
-      {"feed", 'f', TOOL_LIST, &o.step.feeds, "NAME=VALUE", "a value: 0.5, [1, 2, 3], @file.npy"},
+      {"feed", 'f', TOOL_LIST, &o.step.feeds, "NAME=VALUE",
+       "a value: 0.5, [1, 2, 3], @file.npy; @FILE.npz alone feeds each array by its name"},
       {"fetch", 0, TOOL_LIST, &o.step.fetches, "NAME",
        "fetch this value too; in a loop that of the last iteration, NAME:all those of all"},
       {"run", 0, TOOL_LIST, &o.step.runs, "NAME", "execute this node, fetch nothing"},

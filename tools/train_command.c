@@ -88,7 +88,8 @@ static int run(const tool_command *command, int argc, char **argv) {
       {"entry", 'e', TOOL_TEXT, &o.entry, "ENTRY",
        "the entry (default: train, else the only training one)"},
       {"steps", 'n', TOOL_NUMBER, &o.steps, "N", "stop when global_step is N (default: 1000)"},
-      {"feed", 'f', TOOL_LIST, &o.step.feeds, "NAME=VALUE", "a value: 0.5, [1, 2, 3], @file.npy"},
+      {"feed", 'f', TOOL_LIST, &o.step.feeds, "NAME=VALUE",
+       "a value: 0.5, [1, 2, 3], @file.npy; @FILE.npz alone feeds each array by its name"},
       {"log-every", 'l', TOOL_NUMBER, &o.log_every, "K", "a log line every K steps (default: 100)"},
       {"log-bits", 0, TOOL_FLAG, &o.log_bits, NULL, "log losses as bits, and no speed"},
   };
