@@ -20,6 +20,7 @@
 #ifndef LEAT_GRAPH_HPP
 #define LEAT_GRAPH_HPP
 
+#include "leat/keywords.h"
 #include "leat/leat.hpp"
 
 #include <charconv>
@@ -35,11 +36,13 @@ struct argument;
 namespace detail {
 
 inline bool is_plain(std::string_view name) {
+#define LEAT_KEYWORD(id, spelling) " " spelling
+#define LEAT_TYPE(id, size, kind) " " #id
   static constexpr std::string_view words =
-      " graph use dim fn gradient entry var queue mutex on for if else while return yield next in "
-      "as or and not true false none None nan inf after colocate training any int float type list "
-      "bool "
-      "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 str ";
+      LEAT_KEYWORD_LIST(LEAT_KEYWORD) LEAT_DTYPE_LIST(LEAT_TYPE)
+  " training any int float type list ";
+#undef LEAT_KEYWORD
+#undef LEAT_TYPE
   auto is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };

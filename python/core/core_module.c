@@ -1,4 +1,5 @@
 // The module, what the package hands it, and texts.
+#include "leat/keywords.h"
 #include "python/core/core.h"
 
 #include <stdlib.h>
@@ -110,12 +111,18 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 
 PyMODINIT_FUNC PyInit__core(void);
 
+// Each with a blank in front.
+#define KEYWORD(id, spelling) " " spelling
+#define DTYPE(id, size, kind) " " #id
+
 PyMODINIT_FUNC PyInit__core(void) {
   PyObject *module = PyModule_Create(&definition);
   if (!module) return NULL;
   bool ok = core_session_register(module) && core_step_register(module) &&
             core_tensor_register(module) &&
-            PyModule_AddStringConstant(module, "version", LEAT_VERSION) == 0;
+            !PyModule_AddStringConstant(module, "version", LEAT_VERSION) &&
+            !PyModule_AddStringConstant(module, "keywords", LEAT_KEYWORD_LIST(KEYWORD)) &&
+            !PyModule_AddStringConstant(module, "dtypes", LEAT_DTYPE_LIST(DTYPE));
   if (ok) return module;
   Py_DECREF(module);
   return NULL;

@@ -12,6 +12,7 @@ import linecache
 import sys
 from typing import TYPE_CHECKING, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
+from . import _core
 from ._errors import HERE
 from ._text import PLAIN, quoted
 
@@ -20,10 +21,8 @@ if TYPE_CHECKING:
 
 Piece = Union[str, 'Value', 'Traced', 'Captured']
 
-KEYWORDS = set('''after and as colocate dim else entry false fn for gradient graph if in inf mutex nan next none None not on
-or queue return true use var while yield'''.split())
-RESERVED = KEYWORDS | set('''any training bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 str int float type
-list'''.split())
+KEYWORDS = set(_core.keywords.split())
+RESERVED = KEYWORDS | set(_core.dtypes.split()) | set('training any int float type list'.split())
 
 
 class Origin(NamedTuple):

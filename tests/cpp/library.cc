@@ -1,8 +1,7 @@
 // leat.hpp and graph.hpp, all of them: whatever is wrong is said, and the exit status is 1.
 #include <leat/graph.hpp>
 
-#include "keywords.h" // those of the language, as base/name.h has them
-#include "line.h"     // what `leat build` made of line.leat
+#include "line.h" // what `leat build` made of line.leat
 
 #include <cstdio>
 #include <cstdlib>
@@ -481,7 +480,8 @@ static void test_texts() {
     leat::session session(on_ref());
     ordered.extend(session);
   }
-  for (const char *word : keywords) { // as names they stand in backquotes, whatever they name
+#define SPELLING(id, spelling) spelling,
+  for (const char *word : {LEAT_KEYWORD_LIST(SPELLING) "any"}) { // as names they are in backquotes
     leat::graph named;
     {
       leat::block f = named.entry("f", {{word, "f32[3]"}}, {"y"});
