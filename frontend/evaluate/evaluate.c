@@ -368,6 +368,8 @@ void ev_statements(evaluator *e, const leat_stmts *stmts) {
     leat_span span = e->span;
     uint32_t first_node = e->first_node;
     e->span = stmt->span;
+    bool top = !e->frame->caller && !e->entry && !e->region; // what functions see may change
+    if (top) e->asked.count = 0;
     ev_placed saved;
     bool entered = ev_enter_suffixes(e, stmt, &saved);
     e->first_node = e->graph->nodes.count; // what the suffixes make does not wait for itself

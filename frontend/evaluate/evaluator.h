@@ -84,6 +84,10 @@ typedef struct ev_replaced {
   leat_node *loop, *by;
 } ev_replaced;
 
+typedef struct ev_asked { // a call of `result_types`
+  ev key, types;
+} ev_asked;
+
 typedef struct ev_undo {
   leat_map *map;
   const void *key;
@@ -130,6 +134,7 @@ struct leat_frontend {
   leat_map modules;     // interned file name → whether it is open or done (modules.c)
   leat_map orders;      // leat_state * → ev_order *, of the entry being evaluated
   leat_vec(ev_replaced) replaced;
+  leat_vec(ev_asked) asked; // by the statement at top level that is evaluated: trial.c
   leat_vec(ev_undo) undo;
   leat_vec(ev_renamed) renamed; // by the text being evaluated
   leat_vec(leat_broken_entry *) broken;
@@ -187,7 +192,7 @@ enum {
 void ev_set(evaluator *e, leat_map *map, const void *key, void *value); // remembered for rollback
 // What a text, or an entry, may change: how far everything had grown before it.
 typedef struct ev_extent {
-  uint32_t nodes, states, entries, undo, pending, renamed, replaced;
+  uint32_t nodes, states, entries, undo, pending, renamed, replaced, asked;
   leat_dims_mark dims;
   const char *name, *device;
 } ev_extent;

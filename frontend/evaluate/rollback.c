@@ -14,6 +14,7 @@ ev_extent ev_take_extent(const leat_frontend *e) {
                      .pending = e->pending.count,
                      .renamed = e->renamed.count,
                      .replaced = e->replaced.count,
+                     .asked = e->asked.count,
                      .dims = leat_dims_take_mark(e->graph->dims),
                      .name = e->graph->name,
                      .device = e->graph->device};
@@ -35,4 +36,5 @@ void ev_roll_back(leat_frontend *e, const ev_extent *to) {
   e->graph->device = to->device;
   e->pending.count = to->pending;
   e->replaced.count = to->replaced;
+  e->asked.count = to->asked;
 }

@@ -3,6 +3,8 @@
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/region.h"
 
+#include <string.h>
+
 ev_trial ev_trial_begin(evaluator *e, leat_graph *graph) {
   ev_trial trial = {.extent = ev_take_extent(e),
                     .graph = e->graph,
@@ -25,6 +27,7 @@ ev_trial ev_trial_begin(evaluator *e, leat_graph *graph) {
 void ev_trial_end(evaluator *e, ev_trial *trial) {
   e->graph = trial->graph;
   trial->extent.dims = leat_dims_take_mark(e->graph->dims);
+  trial->extent.asked = e->asked.count;
   ev_roll_back(e, &trial->extent);
   leat_diag_mute(e->diag, trial->mute);
   e->region = trial->region;
@@ -54,10 +57,73 @@ static ev types_of(evaluator *e, ev value, leat_span span) {
   return form.kind == EV_ERROR ? form : ev_put_together(e, form, types);
 }
 
+// -- The types of what a call gives ---------------------------------------------------------------
+
+// What the types follow from: of tensors the type, but for integers, whose values may decide a
+// shape, and what is made of numbers alone. False: there is more to it.
+static bool add_to_key(evaluator *e, ev value, ev *out) {
+  *out = value;
+  if (value.kind == EV_LIST) {
+    ev *items = leat_new_array(e->arena, ev, (size_t)value.list->count + 1);
+    for (uint32_t i = 0; i < value.list->count; i++)
+      if (!add_to_key(e, value.list->items[i], &items[i])) return false;
+    *out = ev_take_list(e, items, value.list->count);
+    return out->kind == EV_LIST;
+  }
+  if (value.kind != EV_TENSOR) return true;
+  const leat_type *type = leat_value_type(value.tensor);
+  bool decides = ev_rank_of(type->dtype) < 2;
+  if (!decides) *out = (ev){.kind = EV_TYPE, .type = type};
+  return !ev_is_weak(e, value);
+}
+
+// The function and its arguments as a list; EV_ERROR: it is asked each time, as in a loop whose
+// types are found by trying, which goes by the order of the loops that are evaluated.
+static ev key_of(evaluator *e, const ev_builtin_call *call) {
+  const ev_loops *loops = e->loops;
+  bool tried = loops && (loops->trying || loops->next < loops->known.count);
+  ev *items = leat_new_array(e->arena, ev, 2 * (size_t)call->rest_count + 1);
+  uint32_t count = 0;
+  items[count++] = call->args[0];
+  for (uint32_t i = 0; i < call->rest_count; i++) {
+    const char *name = call->rest[i].key;
+    items[count++] = name ? ev_text(e, name, strlen(name)) : ev_none();
+    if (!add_to_key(e, call->rest[i].value, &items[count++])) return ev_error();
+  }
+  return tried || e->on_numbers ? ev_error() : ev_take_list(e, items, count);
+}
+
+static bool is_same(ev a, ev b) {
+  bool same =
+      a.kind == b.kind && a.typed == b.typed && a.weak == b.weak && a.quotient == b.quotient;
+  if (a.kind != EV_LIST) return same && ev_equal(a, b);
+  same = same && a.list->count == b.list->count;
+  for (uint32_t i = 0; same && i < a.list->count; i++)
+    same = is_same(a.list->items[i], b.list->items[i]);
+  return same;
+}
+
+// Loops in each other ask for the same again, once for each loop around.
+static const ev *find_known(const evaluator *e, ev key) {
+  for (uint32_t i = 0; i < e->asked.count && key.kind == EV_LIST; i++)
+    if (is_same(e->asked.items[i].key, key)) return &e->asked.items[i].types;
+  return NULL;
+}
+
+// Dims that the trial has made are those of one call.
+static bool made_dims(const evaluator *e, leat_dims_mark before) {
+  leat_dims_mark now = leat_dims_take_mark(e->graph->dims);
+  return now.atoms != before.atoms || now.last_question != before.last_question;
+}
+
 ev ev_builtin_result_types(evaluator *e, const ev_builtin_call *call) {
   ev callee = call->args[0];
   if (callee.kind != EV_FUNCTION)
     return ev_fail(e, call->span, "`result_types` takes a function and what it is called with");
+  ev key = key_of(e, call);
+  const ev *known = find_known(e, key);
+  if (known) return *known;
+  leat_dims_mark dims = leat_dims_take_mark(e->graph->dims);
   const char *as = callee.function->definition ? leat_intern(e->strings, "result_types") : NULL;
   ev_trial trial = ev_trial_begin(e, NULL);
   ev result = ev_call(e, callee.function, call->rest, call->rest_count, call->span, as, NULL);
@@ -65,6 +131,8 @@ ev ev_builtin_result_types(evaluator *e, const ev_builtin_call *call) {
     result = ev_fail(e, call->span, "`%s` gives no value", callee.function->name);
   ev types = result.kind == EV_ERROR ? result : types_of(e, result, call->span);
   ev_trial_end(e, &trial);
+  if (types.kind != EV_ERROR && key.kind == EV_LIST && !made_dims(e, dims))
+    leat_vec_push(e->arena, &e->asked, ((ev_asked){key, types}));
   return types;
 }
 

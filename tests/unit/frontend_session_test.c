@@ -338,4 +338,40 @@ TEST(uses_in_a_circle_are_reported) {
   evaluated_finish(&e);
 }
 
+// A scan asks for the types of what it calls, in which other scans ask.
+TEST(loops_in_each_other_take_no_work_for_each_that_is_around) {
+  leat_frontend_options options = {.most_steps = 20000};
+  evaluated e = evaluated_begin(&options);
+  leat_text text = {0};
+  leat_text_add(&text, "fn f0(c: f32[], x: f32[], _v: f32[3]) { return c + x, c * x }\n");
+  for (int i = 1; i <= 12; i++)
+    leat_text_add(&text,
+                  "fn f%d(c: f32[], x: f32[], v: f32[3]) {\n"
+                  "  after, ys = scan(f%d, c * x, v, v)\n"
+                  "  return after, sum(ys)\n"
+                  "}\n",
+                  i, i - 1);
+  leat_text_add(&text, "entry e(c: f32[], v: f32[3]) -> (y: f32[]) { y, _ = f12(c, c, v) }\n");
+  CHECK(evaluated_add(&e, text.data));
+  CHECK_EQ_STR(e.messages.data, "");
+  leat_text_finish(&text);
+  evaluated_finish(&e);
+}
+
+// What is handed over may have another type, and so may what the function sees.
+TEST(types_of_what_a_call_gives_are_those_of_the_call) {
+  evaluated e = evaluated_begin(NULL);
+  CHECK(type_in(&e, "k = zeros(f32[2])\n"
+                    "x = k[0]\n"
+                    "fn both(c: f32[...D], x: f32[]) { return [c, c], x + k }\n"));
+  bool fine = type_in(&e, "result_types(both, x, x)\n"
+                          "result_types(both, k, x)\n"
+                          "k = x\n"
+                          "result_types(both, x, x)\n");
+  CHECK_EQ_STR(fine ? e.last->known : e.messages.data, "[[f32[], f32[]], f32[2]]\n"
+                                                       "[[f32[2], f32[2]], f32[2]]\n"
+                                                       "[[f32[], f32[]], f32[]]\n");
+  evaluated_finish(&e);
+}
+
 CHECK_MAIN("frontend_session")
