@@ -36,6 +36,7 @@ struct leat_session {
   const leat_target_info *target; // what it has
   bool keep_denormals, strict;    // what the options say
   uint64_t memory_limit;          // so do they: bytes; 0: any number
+  bool remakes_steps;             // the cache is asked for kernels alone
   leat_devices devices;
   leat_runtime *runtime;
   struct leat_object_cache *cache; // NULL: off

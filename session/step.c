@@ -135,8 +135,8 @@ static void specialise(const leat_step *step, const variant *v, leat_driver *dri
 }
 
 static bool uses_cache(const leat_session *session) {
-  return session->cache && !session->cluster && !session->options.dump_after &&
-         !session->options.stop_after;
+  return session->cache && !session->remakes_steps && !session->cluster &&
+         !session->options.dump_after && !session->options.stop_after;
 }
 
 // *stopped: the session's options end it before there is code.

@@ -8,6 +8,7 @@
 
 #include "base/npy.h"
 #include "tests/unit/check.h"
+#include "tests/unit/kernel_cache.h"
 #include "tests/unit/scratch.h"
 
 enum { STEPS = 50, MOST_RUNS = 200, MOST_TEXT_SHOWN = 6000 };
@@ -277,10 +278,8 @@ typedef struct training {
 static bool train_digits(const leat_session_options *options, training *out) {
   leat_session *session;
   leat_step *step = NULL;
-  leat_session_options ours = *options;
-  ours.cache = "off";
   leat_step_spec spec = {.entries = (const char *const[]){"train"}, .entry_count = 1};
-  leat_status status = leat_session_create(&ours, &session);
+  leat_status status = create_session(options, &session);
   if (!status) status = leat_session_extend_file(session, "examples/digits/digits.leat");
   if (!status) status = leat_session_prepare(session, &spec, &step);
   for (int i = 0; i < STEPS && !status; i++) {

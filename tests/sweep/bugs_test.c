@@ -2,6 +2,7 @@
 // of the target ref on cpu and c, specialised and not. Feeds are random; a run-time dim is 5.
 #include "tests/sweep/programs.h"
 #include "tests/unit/check.h"
+#include "tests/unit/kernel_cache.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -26,10 +27,10 @@ typedef struct outcome {
 } outcome;
 
 static leat_status prepare(const char *path, const char *target, bool symbolic, outcome *out) {
-  leat_session_options options = {.target = target, .symbolic = symbolic, .cache = "off"};
+  leat_session_options options = {.target = target, .symbolic = symbolic};
   leat_step_spec spec = {.entries = (const char *const[]){"f"}, .entry_count = 1};
   *out = (outcome){0};
-  LEAT_TRY(leat_session_create(&options, &out->session));
+  LEAT_TRY(create_session(&options, &out->session));
   LEAT_TRY(leat_session_extend_file(out->session, path));
   return leat_session_prepare(out->session, &spec, &out->step);
 }

@@ -9,6 +9,7 @@
 // $LEAT_TEST_SEED; so is whether subnormals are zero or kept, where nothing is asked for.
 #include "base/half.h"
 #include "tests/sweep/op_calls.h"
+#include "tests/unit/kernel_cache.h"
 
 #include <complex.h>
 #include <float.h>
@@ -144,8 +145,7 @@ typedef struct compared {
 static leat_status prepare(compared *c, const char *target, leat_session **session,
                            leat_step **step) {
   const char *entry = "f", *fetch = "y";
-  leat_session_options options = {
-      .target = target, .cache = "off", .denormals = c->flushes ? "zero" : "keep"};
+  leat_session_options options = {.target = target, .denormals = c->flushes ? "zero" : "keep"};
   leat_step_spec spec = {.entries = &entry, .entry_count = 1, .fetches = &fetch, .fetch_count = 1};
   char text[200], type[40];
   snprintf(type, sizeof type, "%s[%d]", leat_dtype_name(c->dtype), COUNT);
@@ -153,7 +153,7 @@ static leat_status prepare(compared *c, const char *target, leat_session **sessi
            c->operands == 1 ? "entry f(a: %s) {\n  y = %s(a)\n}\n"
                             : "entry f(a: %1$s, b: %1$s) {\n  y = %2$s(a, b)\n}\n",
            type, leat_op_name(c->op));
-  LEAT_TRY(leat_session_create(&options, session));
+  LEAT_TRY(create_session(&options, session));
   LEAT_TRY(leat_session_extend(*session, text, 0, "near.leat"));
   return leat_session_prepare(*session, &spec, step);
 }

@@ -4,7 +4,7 @@
 #include "base/half.h"
 #include "base/str.h"
 #include "base/tensor.h"
-#include "session/session.h"
+#include "tests/unit/kernel_cache.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -41,12 +41,11 @@ static leat_status prepare(prepared *run, const program *p, const test_way *way)
 leat_status prepared_open(prepared *out, const program *p, const test_way *way) {
   *out = (prepared){.program = p, .donates = way->donates};
   leat_session_options ours = way->options;
-  ours.cache = "off";
   ours.denormals = program_denormals(p);
   ours.print = ours.log = collect;
   ours.print_context = &out->said;
   ours.log_context = &out->log;
-  LEAT_TRY(leat_session_create(&ours, &out->session));
+  LEAT_TRY(create_session(&ours, &out->session));
   if (way->least) out->session->memory_limit = 1; // for what is compiled; runs have none
   return prepare(out, p, way);
 }
