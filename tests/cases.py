@@ -8,10 +8,9 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 
-from sampling import EVERY, SANITIZED, SEED
+from sampling import EVERY, SANITIZED, SEED, time_of
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get('LEAT_BUILD', os.path.join(ROOT, 'build')))
@@ -94,9 +93,8 @@ def main(suite, share=1.0, slow=0.4, beside=lambda check: contextlib.nullcontext
         skipped = len(CASES) - len(chosen)
     try:
         for check in chosen:
-            begin = time.monotonic()
             try:
-                with beside(check):
+                with time_of(check.__name__), beside(check):
                     check()
                 passed += 1
             except Skipped as why:
@@ -108,8 +106,6 @@ def main(suite, share=1.0, slow=0.4, beside=lambda check: contextlib.nullcontext
             except Exception:  # the test's own fault
                 print(f'{check.__name__}: {traceback.format_exc()}')
                 failed += 1
-            if 'LEAT_TEST_TIMES' in os.environ:
-                print(f'{time.monotonic() - begin:6.2f} s  {check.__name__}')
     finally:
         shutil.rmtree(WORK, ignore_errors=True)
     print(f'{suite}: {passed} passed, {failed} failed, {skipped} skipped')

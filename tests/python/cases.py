@@ -8,6 +8,8 @@ import warnings
 import leat
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(f'{ROOT}/tests')
+from sampling import time_of  # noqa: E402
 SANITIZED = bool(os.environ.get('LEAT_SANITIZED'))
 _cases = []
 
@@ -46,7 +48,8 @@ def run(filters):
             os.chdir(folder)
             try:
                 warnings.filterwarnings('ignore', '.*was not restored', leat.Warning)
-                function()
+                with time_of(name):
+                    function()
                 passed += 1
             except Skipped as why:
                 skipped += 1

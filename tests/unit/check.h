@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { CHECK_MOST_TESTS = 512 };
 
@@ -82,11 +83,27 @@ static inline int check_first(int slow) {
 #define CHECK_EACH(i, from, to, slow)                                                              \
   for (int i = (from) + check_first(slow); i < (int)(to); i += check_step(slow))
 
+// What a test takes goes to $LEAT_TEST_TIMES, of which `./dev test` shows the slowest.
+static inline void check_note_time(const char *program, const char *test, struct timespec begin) {
+  struct timespec end;
+  const char *path = getenv("LEAT_TEST_TIMES");
+  FILE *times = path ? fopen(path, "a") : NULL;
+  if (!times) return;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  fprintf(times, "%.2f %s: %s\n",
+          (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec),
+          program, test);
+  fclose(times);
+}
+
 static inline int check_run(const char *program) {
   int passed = 0, failed = 0, skipped = 0;
   for (int i = 0; i < check_count; i++) {
+    struct timespec begin;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
     check_failures = check_skipped = 0;
     check_tests[i].run();
+    check_note_time(program, check_tests[i].name, begin);
     if (check_failures) printf("%s: %s failed\n", program, check_tests[i].name);
     *(check_failures ? &failed : check_skipped ? &skipped : &passed) += 1;
   }
