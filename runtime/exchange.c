@@ -1,5 +1,6 @@
 // What devices say to each other, here and over the transport: tensors go to the rendezvous, the
 // session's messages to a queue, aborts to the runs that they name.
+#include "base/wire.h"
 #include "runtime/executor.h"
 
 #include <stdio.h>
@@ -12,6 +13,8 @@ typedef struct abort_notice {
   uint64_t session, step;
   leat_error error;
 } abort_notice;
+
+enum { LARGEST_NOTICE = 4 * sizeof(uint64_t) + sizeof(leat_error) };
 
 static void on_control(void *context, int peer, uint32_t kind, const void *data, size_t size);
 
@@ -122,14 +125,14 @@ static void on_control(void *context, int peer, uint32_t kind, const void *data,
   leat_runtime *runtime = context;
   if (kind == CONTROL_SESSION) {
     keep_message(runtime, peer, data, size);
-  } else if (kind == CONTROL_ABORT && size == sizeof(abort_notice)) {
-    abort_notice notice, said;
-    memcpy(&notice, data, sizeof notice);
-    said = notice;
-    if (!said.error.status) return; // nothing has failed
-    said.error.message[sizeof said.error.message - 1] = '\0';
-    snprintf(notice.error.message, sizeof notice.error.message, "rank %d: %.1000s", peer,
-             said.error.message);
+  } else if (kind == CONTROL_ABORT) {
+    leat_wire in = {data, (const char *)data + size, false};
+    abort_notice notice = {.session = leat_wire_get(&in)};
+    notice.step = leat_wire_get(&in);
+    notice.error.status = (leat_status)leat_wire_get(&in);
+    const char *said = leat_wire_get_string(&in);
+    if (in.bad || !notice.error.status) return; // nothing has failed
+    snprintf(notice.error.message, sizeof notice.error.message, "rank %d: %.1000s", peer, said);
     abort_here(runtime, peer, &notice);
   }
 }
@@ -138,11 +141,16 @@ static void tell_abort(leat_runtime *runtime, uint64_t session, uint64_t step,
                        const leat_error *error) {
   leat_transport *transport = runtime->transport;
   if (!transport) return;
-  abort_notice notice = {.session = session, .step = step, .error = *error};
+  char room[LARGEST_NOTICE]; // what fails may fail for lack of memory
+  leat_text notice = {.data = room, .capacity = sizeof room};
+  leat_wire_put(&notice, session);
+  leat_wire_put(&notice, step);
+  leat_wire_put(&notice, error->status);
+  leat_wire_put_string(&notice, error->message);
   for (int peer = 0; peer < transport->size; peer++) {
     leat_error ignored = {0}; // a transport that has failed tells everybody itself
     if (peer != transport->rank && transport->backend->control(transport, peer, CONTROL_ABORT,
-                                                               &notice, sizeof notice, &ignored))
+                                                               notice.data, notice.size, &ignored))
       return;
   }
 }

@@ -14,8 +14,8 @@
 #ifndef LEAT_SESSION_CLUSTER_H
 #define LEAT_SESSION_CLUSTER_H
 
+#include "base/wire.h"
 #include "session/loaded_step.h"
-#include "session/wire.h"
 
 enum { LEAT_CLUSTER_RUNS = 1 }; // the session that the runtimes know these runs by
 

@@ -6,6 +6,7 @@
 #include "session/step_cache.h"
 
 #include "base/cpuid.h"
+#include "base/wire.h"
 #include "ir/print.h"
 #include "session/build_id.h"
 #include "session/object_cache.h"
@@ -84,10 +85,6 @@ static size_t padded(size_t size) {
   return (size + 7) & ~(size_t)7;
 }
 
-static void add_word(leat_text *out, uint64_t word) {
-  leat_text_add_n(out, (const char *)&word, sizeof word);
-}
-
 static void add_bytes(leat_text *out, leat_bytes bytes) {
   static const char zeros[8];
   leat_text_add_n(out, bytes.data, bytes.size);
@@ -95,67 +92,59 @@ static void add_bytes(leat_text *out, leat_bytes bytes) {
 }
 
 static void encode(const leat_step_code *code, leat_text *out) {
-  add_word(out, STEP_MAGIC);
-  add_word(out, code->parts.count);
+  leat_wire_put(out, STEP_MAGIC);
+  leat_wire_put(out, code->parts.count);
   for (uint32_t i = 0; i < code->parts.count; i++) {
     const leat_part_code *part = &code->parts.items[i];
     leat_bytes device = {part->device, strlen(part->device)};
-    add_word(out, device.size);
-    add_word(out, part->image.size);
-    add_word(out, part->objects.count);
-    for (uint32_t j = 0; j < part->objects.count; j++) add_word(out, part->objects.items[j].size);
+    leat_wire_put(out, device.size);
+    leat_wire_put(out, part->image.size);
+    leat_wire_put(out, part->objects.count);
+    for (uint32_t j = 0; j < part->objects.count; j++)
+      leat_wire_put(out, part->objects.items[j].size);
     add_bytes(out, device);
     add_bytes(out, part->image);
     for (uint32_t j = 0; j < part->objects.count; j++) add_bytes(out, part->objects.items[j]);
   }
 }
 
-typedef struct decoder {
-  const char *at, *end;
-  bool damaged;
-} decoder;
-
-static uint64_t take_word(decoder *d, uint64_t most) {
-  uint64_t word = 0;
-  if ((size_t)(d->end - d->at) < sizeof word) d->damaged = true;
-  if (d->damaged) return 0;
-  memcpy(&word, d->at, sizeof word);
-  d->at += sizeof word;
-  if (word > most) d->damaged = true;
-  return d->damaged ? 0 : word;
+static uint64_t take_word(leat_wire *in, uint64_t most) {
+  uint64_t word = leat_wire_get(in);
+  in->bad |= word > most;
+  return in->bad ? 0 : word;
 }
 
-static leat_bytes take_bytes(decoder *d, uint64_t size) {
-  if (d->damaged || padded(size) > (size_t)(d->end - d->at)) {
-    d->damaged = true;
+static leat_bytes take_bytes(leat_wire *in, uint64_t size) {
+  if (in->bad || padded(size) > (size_t)(in->end - in->at)) {
+    in->bad = true;
     return (leat_bytes){"", 0};
   }
-  leat_bytes bytes = {d->at, size};
-  d->at += padded(size);
+  leat_bytes bytes = {in->at, size};
+  in->at += padded(size);
   return bytes;
 }
 
-static void decode_part(decoder *d, leat_step_code *out) {
-  uint64_t most = (uint64_t)(d->end - d->at);
-  uint64_t device_size = take_word(d, most), image_size = take_word(d, most);
-  uint64_t objects = take_word(d, MOST_OBJECTS);
+static void decode_part(leat_wire *in, leat_step_code *out) {
+  uint64_t most = (uint64_t)(in->end - in->at);
+  uint64_t device_size = take_word(in, most), image_size = take_word(in, most);
+  uint64_t objects = take_word(in, MOST_OBJECTS);
   leat_part_code part = {0};
-  for (uint64_t i = 0; i < objects && !d->damaged; i++)
-    leat_vec_push(out->arena, &part.objects, (leat_bytes){NULL, take_word(d, most)});
-  leat_bytes device = take_bytes(d, device_size);
+  for (uint64_t i = 0; i < objects && !in->bad; i++)
+    leat_vec_push(out->arena, &part.objects, (leat_bytes){NULL, take_word(in, most)});
+  leat_bytes device = take_bytes(in, device_size);
   part.device = leat_arena_strndup(out->arena, device.data, device.size);
-  part.image = take_bytes(d, image_size);
-  for (uint64_t i = 0; i < objects && !d->damaged; i++)
-    part.objects.items[i] = take_bytes(d, part.objects.items[i].size);
+  part.image = take_bytes(in, image_size);
+  for (uint64_t i = 0; i < objects && !in->bad; i++)
+    part.objects.items[i] = take_bytes(in, part.objects.items[i].size);
   leat_vec_push(out->arena, &out->parts, part);
 }
 
 static bool decode(const char *data, size_t size, leat_step_code *out) {
-  decoder d = {data, data + size, false};
-  if (take_word(&d, UINT64_MAX) != STEP_MAGIC) return false;
-  uint64_t parts = take_word(&d, MOST_PARTS);
-  for (uint64_t i = 0; i < parts && !d.damaged; i++) decode_part(&d, out);
-  return !d.damaged && d.at == d.end;
+  leat_wire in = {data, data + size, false};
+  if (leat_wire_get(&in) != STEP_MAGIC) return false;
+  uint64_t parts = take_word(&in, MOST_PARTS);
+  for (uint64_t i = 0; i < parts && !in.bad; i++) decode_part(&in, out);
+  return !in.bad && in.at == in.end;
 }
 
 // -- The cache ---------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
-// Bytes of the messages between master and workers: little-endian u64s and counted strings.
-#ifndef LEAT_SESSION_WIRE_H
-#define LEAT_SESSION_WIRE_H
+// What processes say to each other, and leave each other in caches: little-endian u64s and counted
+// strings.
+#ifndef LEAT_BASE_WIRE_H
+#define LEAT_BASE_WIRE_H
 
 #include "base/text.h"
 #include "leat/dtype.h"

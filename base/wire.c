@@ -1,4 +1,4 @@
-#include "session/wire.h"
+#include "base/wire.h"
 
 #include "base/arena.h"
 #include "base/tensor.h"
