@@ -2,7 +2,7 @@
 #ifndef LEAT_KEYWORDS_H
 #define LEAT_KEYWORDS_H
 
-#include "leat/dtype.h" // whose names are better none either
+#include "leat/dtype.h"
 
 // X(id, spelling)
 #define LEAT_KEYWORD_LIST(X)                                                                       \

@@ -13,6 +13,8 @@ static void R(tridiagonal)(int64_t n, REAL *a, PART *diagonal, PART *below, REAL
     if (rows == 0) return;
     for (int64_t i = 0; i < rows; i++) v[i] = R_CONJ(a[k * n + k + 1 + i]);
     tau[k] = R(householder)(rows, v, &below[k]);
+    for (int64_t i = 0; i < rows; i++) a[(k + 1 + i) * n + k] = v[i];
+    if (rows == 1) continue; // what turns one number from both sides leaves it as it is
     for (int64_t i = 0; i < rows; i++) across[n + i] = R_CONJ(v[i]);
     for (int64_t i = 0; i < rows; i++) across[i] = tau[k] * R(dot)(rows, rest + i * n, across + n);
     REAL half = R_CONJ(tau[k]) / 2 * R(dot)(rows, across, v);
@@ -23,7 +25,6 @@ static void R(tridiagonal)(int64_t n, REAL *a, PART *diagonal, PART *below, REAL
       across[i] = R_CONJ(across[i]);
     }
     R(subtract)(rows, rows, 2, pairs, 2, across, n, rest, n);
-    for (int64_t i = 0; i < rows; i++) a[(k + 1 + i) * n + k] = v[i];
   }
 }
 
