@@ -19,43 +19,110 @@ enum {
 
 // -- Items ----------------------------------------------------------------------------------------
 
-static int compare_nodes(const void *a, const void *b) {
-  const leat_node *x = *(leat_node *const *)a, *y = *(leat_node *const *)b;
-  return x->id < y->id ? -1 : x->id > y->id;
+static int compare_items(const void *a, const void *b) {
+  const leat_item *x = *(leat_item *const *)a, *y = *(leat_item *const *)b;
+  return x->node->id < y->node->id ? -1 : x->node->id > y->node->id;
 }
-
-typedef leat_vec(leat_node *) node_list;
 
 static uint32_t item_count(const leat_node *node) {
   return node->output_count > 1 ? node->output_count : 1;
 }
 
-static void add_node(leat_table *table, node_list *found, leat_node *node) {
+// What is held in the memory that the node reads or stores to; NULL: it does neither.
+static leat_storage *held_by(const leat_table *table, const leat_node *node) {
+  leat_state *state = leat_node_state(node);
+  if (state) return leat_storage_variable(table->cg, state);
+  bool given = table->body && node->info->leaf == LEAT_LEAF_PARAMETER;
+  return given ? leat_region_held(table, node) : NULL;
+}
+
+// Items are collected as those of the nodes' first outputs.
+static leat_item *add_node(leat_table *table, leat_node *node) {
   leat_arena *arena = table->cg->arena;
-  if (table->item_of[node->id]) return;
+  if (table->item_of[node->id]) return table->item_of[node->id];
   leat_item *items = leat_new_array(arena, leat_item, item_count(node));
   for (uint32_t port = 0; port < item_count(node); port++)
     items[port] = (leat_item){.node = node, .port = port};
-  table->item_of[node->id] = items;
-  leat_vec_push(arena, found, node);
+  items->inputs = leat_new_array(arena, leat_item *, (size_t)node->input_count + 1);
+  items->held = held_by(table, node);
+  leat_vec_push(arena, &table->items, items);
+  return table->item_of[node->id] = items;
 }
 
-static void reach(leat_table *table, leat_node *const *roots, uint32_t count) {
-  leat_arena *arena = table->cg->arena;
-  node_list found = {0};
-  for (uint32_t i = 0; i < count; i++) add_node(table, &found, roots[i]);
-  for (uint32_t i = 0; i < found.count; i++) {
-    const leat_node *node = found.items[i];
-    for (uint32_t j = 0; j < node->input_count; j++) add_node(table, &found, node->inputs[j].node);
-    for (uint32_t j = 0; j < node->control_count; j++) add_node(table, &found, node->controls[j]);
+static void reach(leat_table *table) {
+  for (uint32_t i = 0; i < table->items.count; i++) {
+    leat_item *item = table->items.items[i];
+    const leat_node *node = item->node;
+    for (uint32_t j = 0; j < node->input_count; j++)
+      item->inputs[j] = add_node(table, node->inputs[j].node) + node->inputs[j].port;
+    for (uint32_t j = 0; j < node->control_count; j++)
+      leat_vec_push(table->cg->arena, &item->controls, add_node(table, node->controls[j]));
   }
-  if (found.count) qsort(found.items, found.count, sizeof *found.items, compare_nodes);
-  for (uint32_t i = 0; i < found.count; i++)
-    for (uint32_t port = 0; port < item_count(found.items[i]); port++) {
-      leat_item *item = &table->item_of[found.items[i]->id][port];
-      item->position = table->items.count;
-      leat_vec_push(arena, &table->items, item);
+  if (table->items.count)
+    qsort(table->items.items, table->items.count, sizeof *table->items.items, compare_items);
+}
+
+// Effects, and what is stored where a variable begins or a body's results are.
+static void collect_items(leat_table *table) {
+  const leat_graph *graph = table->body ? table->body : table->cg->graph;
+  const leat_state *state = table->initialises;
+  leat_item *begins = state ? add_node(table, state->init.node) + state->init.port : NULL;
+  for (uint32_t i = 0; i < graph->nodes.count && !state; i++) {
+    leat_node *node = graph->nodes.items[i];
+    bool checks = node->op == LEAT_OP_check_dims;
+    table->has_checks |= checks && table->body;
+    if (node->effect && !checks) add_node(table, node);
+  }
+  reach(table);
+  if (state) leat_item_store(table, begins, leat_storage_variable(table->cg, state));
+  if (table->body) leat_region_store_results(table, table->item_of[graph->yield->id]);
+}
+
+// All outputs, one beside the other.
+static void number_items(leat_table *table) {
+  leat_items firsts = table->items;
+  table->items = (leat_items){0};
+  for (uint32_t i = 0; i < firsts.count; i++)
+    for (uint32_t port = 0; port < item_count(firsts.items[i]->node); port++) {
+      firsts.items[i][port].position = table->items.count;
+      leat_vec_push(table->cg->arena, &table->items, &firsts.items[i][port]);
     }
+}
+
+// The node of an item that stands for none of the graph.
+static leat_node *node_beside(const leat_table *table, leat_op op) {
+  const leat_node *owner = table->body ? table->body->owner : NULL;
+  leat_node *node = leat_new(table->cg->arena, leat_node);
+  leat_node_set_op(node, op);
+  node->name = owner ? leat_arena_printf(table->cg->arena, "%s/%s", owner->name, leat_op_name(op))
+                     : leat_arena_printf(table->cg->arena, "%s/init/%s", table->initialises->name,
+                                         leat_op_name(op));
+  if (owner) node->span = owner->span, node->place = owner->place;
+  return node;
+}
+
+static leat_item *add_beside(leat_table *table, leat_node *node, leat_storage *held) {
+  leat_item *item = leat_new(table->cg->arena, leat_item);
+  *item = (leat_item){.node = node, .held = held};
+  leat_vec_push(table->cg->arena, &table->items, item);
+  return item;
+}
+
+leat_item *leat_item_store(leat_table *table, leat_item *value, leat_storage *place) {
+  leat_node *node = node_beside(table, LEAT_OP_assign);
+  leat_item *item = add_beside(table, node, place);
+  item->inputs = leat_new(table->cg->arena, leat_item *);
+  item->inputs[0] = value;
+  node->input_count = 1;
+  return item;
+}
+
+leat_item *leat_item_behind(leat_table *table, leat_item *store) {
+  leat_node *node = node_beside(table, LEAT_OP_read);
+  leat_item *item = add_beside(table, node, store->held);
+  node->outputs = &store->held->type;
+  leat_vec_push(table->cg->arena, &item->controls, store);
+  return item;
 }
 
 // What the node reads is read by the item of its first output.
@@ -63,12 +130,13 @@ static uint32_t input_count(const leat_item *item) {
   return item->port ? 0 : item->node->input_count;
 }
 
-static leat_item *input(const leat_table *table, const leat_item *item, uint32_t i) {
-  return leat_item_of(table, item->node->inputs[i]);
+leat_item *leat_item_of(const leat_table *table, leat_value value) {
+  leat_item *item = &table->item_of[value.node->id][value.port];
+  return item->behind ? item->behind : item;
 }
 
-leat_item *leat_item_of(const leat_table *table, leat_value value) {
-  return &table->item_of[value.node->id][value.port];
+leat_item *leat_item_first(const leat_item *item) {
+  return (leat_item *)item - item->port;
 }
 
 const leat_type *leat_item_type(const leat_item *item) {
@@ -80,10 +148,17 @@ uint32_t leat_item_copied_reads(const leat_item *item) {
   return loop ? item->node->output_count : 0;
 }
 
-leat_item *leat_item_memory(leat_table *table, leat_value value) {
-  leat_item *item = leat_item_of(table, value);
-  while (item->role == LEAT_ROLE_ALIAS) item = input(table, item, 0);
+static leat_item *behind_aliases(leat_item *item) {
+  while (item->role == LEAT_ROLE_ALIAS) item = item->inputs[0];
   return item;
+}
+
+leat_item *leat_item_memory(leat_table *table, leat_value value) {
+  return behind_aliases(leat_item_of(table, value));
+}
+
+leat_item *leat_item_operand(const leat_item *item, uint32_t i) {
+  return behind_aliases(item->inputs[i]);
 }
 
 const leat_type *leat_item_space(const leat_item *item) {
@@ -253,15 +328,14 @@ static void find_wanted(leat_table *table) {
     item->role = first_role(item->node);
     leat_op_kind kind = item->node->info->kind;
     item->wanted |= kind == LEAT_KIND_LIBRARY || kind == LEAT_KIND_REGION ||
-                    leat_map_get(&table->cg->stored, item->node) ||
                     joins_permuted_product(table, item->node);
     if (item->wanted && keeps_memory(item->node) && item->node->control_count == 0)
       item->role = LEAT_ROLE_ALIAS;
     bool alias = item->role == LEAT_ROLE_ALIAS;
     for (uint32_t i = 0; i < input_count(item); i++) {
-      input(table, item, i)->readers++;
+      item->inputs[i]->readers++;
       bool slides = i == 0 && slides_across(item->node);
-      if (alias || slides || reads_memory(table, item, i)) input(table, item, i)->wanted = true;
+      if (alias || slides || reads_memory(table, item, i)) item->inputs[i]->wanted = true;
     }
   }
 }
@@ -292,10 +366,10 @@ static bool moves_into_broadcast(leat_item *item, const leat_item *consumer) {
 }
 
 // Whether units of loops or products make something of what it reads, in its own places.
-static bool goes_on(const leat_table *table, const leat_item *item) {
+static bool goes_on(const leat_item *item) {
   int8_t axis[LEAT_MAX_RANK];
   for (uint32_t i = 0; i < item->node->input_count; i++) {
-    const leat_item *operand = input(table, item, i);
+    const leat_item *operand = item->inputs[i];
     bool aligned = leat_item_operand_axes(item->node, i, axis);
     if (aligned && operand->role == LEAT_ROLE_WORK) return true;
   }
@@ -304,8 +378,7 @@ static bool goes_on(const leat_table *table, const leat_item *item) {
 
 // Gives an item that only `consumer` reads, at other places and not more often than it has
 // elements, to that consumer.
-static bool moves_into(const leat_table *table, leat_item *item, uint32_t operand,
-                       leat_item *consumer) {
+static bool moves_into(leat_item *item, uint32_t operand, leat_item *consumer) {
   int8_t axis[LEAT_MAX_RANK];
   bool moves = item->role == LEAT_ROLE_WORK && item->readers == 1 && !item->wanted &&
                item->node->control_count == 0 && item->node->info->kind == LEAT_KIND_ELEMENT &&
@@ -314,7 +387,7 @@ static bool moves_into(const leat_table *table, leat_item *item, uint32_t operan
                !leat_item_operand_axes(consumer->node, operand, axis) &&
                not_more_elements(consumer->node, item->node);
   if (!moves) return false;
-  if (keeps_memory(consumer->node) && consumer->node->control_count == 0 && goes_on(table, item)) {
+  if (keeps_memory(consumer->node) && consumer->node->control_count == 0 && goes_on(item)) {
     consumer->role = LEAT_ROLE_ALIAS;
     item->wanted = true;
     return false;
@@ -325,10 +398,10 @@ static bool moves_into(const leat_table *table, leat_item *item, uint32_t operan
 }
 
 // Less memory than what it is made of, which would be stored for it alone.
-static bool is_narrower(const leat_table *table, const leat_item *item) {
+static bool is_narrower(const leat_item *item) {
   const leat_node *node = item->node;
   if (node->input_count != 1 || node->info->reads != LEAT_READS_SAME) return false;
-  const leat_item *operand = input(table, item, 0);
+  const leat_item *operand = item->inputs[0];
   size_t of_operand = leat_dtype_size(leat_item_type(operand)->dtype);
   bool scatters = operand->node->info->kind == LEAT_KIND_SCATTER; // with nothing done in place
   return operand->role == LEAT_ROLE_WORK && operand->readers == 1 && !operand->wanted &&
@@ -342,15 +415,14 @@ static void find_free(leat_table *table) {
     if (item->role != LEAT_ROLE_WORK || node->info->kind != LEAT_KIND_ELEMENT) continue;
     item->cost = leat_op_cost_of(node->op).instructions;
     for (uint32_t i = 0; i < node->input_count; i++) {
-      leat_item *operand = input(table, item, i);
-      if (!moves_into_broadcast(operand, item) && moves_into(table, operand, i, item))
-        item->once = true;
+      leat_item *operand = item->inputs[i];
+      if (!moves_into_broadcast(operand, item) && moves_into(operand, i, item)) item->once = true;
       if (operand->role == LEAT_ROLE_FREE && item->cost < ANY_COST) item->cost += operand->cost;
     }
     bool one = leat_type_static_elements(&node->outputs[0]) == 1;
     bool cheap = (is_inline(node) || one) && item->cost <= MOST_FREE_COST;
     if (item->role == LEAT_ROLE_WORK && cheap && !item->wanted && !item->once &&
-        node->control_count == 0 && !is_narrower(table, item))
+        node->control_count == 0 && !is_narrower(item))
       item->role = LEAT_ROLE_FREE;
   }
 }
@@ -383,7 +455,7 @@ static void add_access(leat_table *table, leat_item *consumer, leat_item *produc
 // Follows operand i of `through`, which the consumer sees so.
 static void follow(leat_table *table, leat_item *consumer, const leat_item *through, uint32_t i,
                    const sight *seen) {
-  leat_item *producer = input(table, through, i);
+  leat_item *producer = through->inputs[i];
   sight here = {0};
   bool keeps = leat_item_operand_axes(through->node, i, here.axis);
   bool packed = consumer->node->info->kind == LEAT_KIND_CONTRACT;
@@ -414,15 +486,16 @@ static void find_accesses(leat_table *table) {
     if (item->role != LEAT_ROLE_WORK && item->role != LEAT_ROLE_EFFECT) continue;
     for (uint32_t i = 0; i < input_count(item); i++) {
       if (reads_memory(table, item, i))
-        add_access(table, item, leat_item_memory(table, item->node->inputs[i]), &whole);
+        add_access(table, item, leat_item_operand(item, i), &whole);
       else
         follow(table, item, item, i, &same);
     }
   }
 }
 
-void leat_table_collect(leat_table *table, leat_node *const *roots, uint32_t count) {
-  reach(table, roots, count);
+void leat_table_collect(leat_table *table) {
+  collect_items(table);
+  number_items(table);
   find_wanted(table);
   find_free(table);
   find_accesses(table);

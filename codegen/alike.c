@@ -152,8 +152,7 @@ static void put_item(recipe *r, const leat_item *item) {
   if (read) return;
   put_attrs(r, node);
   put_number(r, node->input_count);
-  for (uint32_t i = 0; i < node->input_count; i++)
-    put_item(r, leat_item_of(r->table, node->inputs[i]));
+  for (uint32_t i = 0; i < node->input_count; i++) put_item(r, leat_item_first(item)->inputs[i]);
   if (!member) return;
   put(r, item->axis, sizeof item->axis);
   put_number(r, item->reads.count);

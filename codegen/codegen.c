@@ -2,66 +2,12 @@
 // each variable that has a computed initial value.
 #include "codegen/codegen.h"
 
+#include "base/checked.h"
 #include "codegen/units.h"
+#include "ir/print.h"
+#include "ir/verify.h"
 
-#include <assert.h>
-
-// -- Before all: ops in terms of others -----------------------------------------------------------
-
-static leat_node *append(leat_graph *graph, const leat_node *like, leat_op op, const char *suffix,
-                         const leat_value *inputs, uint32_t count, const leat_attr *attrs,
-                         const leat_type *type) {
-  const char *path = leat_arena_printf(graph->arena, "%s/%s", like->name, suffix);
-  leat_node *node =
-      leat_graph_append(graph, op, leat_graph_unique_name(graph, path), inputs, count, attrs);
-  leat_type *output = leat_new(graph->arena, leat_type);
-  *output = *type;
-  node->outputs = output;
-  node->device = like->device;
-  node->span = like->span;
-  node->place = like->place;
-  return node;
-}
-
-static leat_node *transpose_of(leat_graph *graph, leat_node *node) {
-  leat_type type = *leat_value_type(node->inputs[1]);
-  int64_t *perm = leat_new_array(graph->arena, int64_t, (size_t)type.rank);
-  for (int k = 0; k < type.rank; k++) perm[k] = k;
-  int last = type.rank - 1;
-  leat_dim columns = type.dims[last];
-  type.dims[last] = type.dims[last - 1];
-  type.dims[last - 1] = columns;
-  perm[last] = last - 1;
-  perm[last - 1] = last;
-  leat_attr attr = {.count = (uint32_t)type.rank, .ints = perm};
-  return append(graph, node, LEAT_OP_transpose, "transposed", &node->inputs[1], 1, &attr, &type);
-}
-
-// The generator wants the columns of b next to each other: one transpose for all products of it.
-static void expand_transpose_b(leat_graph *graph, leat_map *transposes, leat_node *node) {
-  const leat_type *b = leat_value_type(node->inputs[1]);
-  leat_node *moved = leat_map_get(transposes, b);
-  if (!moved) leat_map_set(transposes, b, moved = transpose_of(graph, node));
-  node->inputs[1] = (leat_value){moved, 0};
-  leat_node_set_attr(graph, node, "transpose_b", (leat_attr){.i = 0});
-}
-
-static void expand(void *context, leat_graph *graph) {
-  leat_codegen_state *cg = context;
-  uint32_t count = graph->nodes.count;
-  leat_node *in_cycle;
-  leat_map transposes; // type of b, which is the value's own → node
-  leat_map_init(&transposes, cg->arena);
-  for (uint32_t i = 0; i < count; i++) {
-    leat_node *node = graph->nodes.items[i];
-    if (node->op == LEAT_OP_matmul && leat_node_attr(node, "transpose_b")->i &&
-        !leat_uses_blis(cg, node))
-      expand_transpose_b(graph, &transposes, node);
-  }
-  bool sorted = leat_graph_sort(graph, &in_cycle);
-  assert(sorted);
-  (void)sorted;
-}
+#include <string.h>
 
 // -- Tables ---------------------------------------------------------------------------------------
 
@@ -79,8 +25,8 @@ static void link_units(leat_table *table) {
     leat_vec_push(table->cg->arena, &table->units, unit);
 }
 
-void leat_table_arrange(leat_table *table, leat_node *const *roots, uint32_t count) {
-  leat_table_collect(table, roots, count);
+void leat_table_arrange(leat_table *table) {
+  leat_table_collect(table);
   leat_units_make(table);
   leat_fuse(table);
   link_units(table);
@@ -115,46 +61,21 @@ leat_status leat_table_lower(leat_table *table) {
   return LEAT_OK;
 }
 
-static leat_status compile_table(leat_table *table, leat_node *const *roots, uint32_t count) {
-  table->item_of = table->cg->item_of;
-  leat_vec_push(table->cg->arena, &table->cg->tables, table);
-  leat_table_arrange(table, roots, count);
+// Of the step, or of a variable's initial value.
+static leat_status compile_table(leat_codegen_state *cg, leat_state *initialises) {
+  leat_table *table = leat_new(cg->arena, leat_table);
+  *table = (leat_table){.cg = cg, .initialises = initialises, .item_of = cg->item_of};
+  leat_vec_push(cg->arena, &cg->tables, table);
+  leat_table_arrange(table);
   LEAT_TRY(leat_table_prepare(table));
   LEAT_TRY(leat_recompute(table));
   LEAT_TRY(leat_table_plan(table));
   LEAT_TRY(leat_table_lower(table));
-  if (!table->initialises) leat_merge_kernels(table);
+  if (!initialises) leat_merge_kernels(table);
   leat_image_add_table(table);
   for (uint32_t i = 0; i < table->items.count; i++)
     table->item_of[table->items.items[i]->node->id] = NULL;
-  return table->cg->error->status;
-}
-
-static leat_status compile_step(leat_codegen_state *cg) {
-  leat_vec(leat_node *) roots = {0};
-  for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
-    leat_node *node = cg->graph->nodes.items[i];
-    bool is_root = node->effect && node->op != LEAT_OP_check_dims;
-    if (is_root) leat_vec_push(cg->arena, &roots, node);
-  }
-  leat_table *table = leat_new(cg->arena, leat_table);
-  table->cg = cg;
-  return compile_table(table, roots.items, roots.count);
-}
-
-// The initial value is assigned to the variable like any other.
-static leat_status compile_initial(leat_codegen_state *cg, leat_state *state) {
-  leat_graph *graph = cg->graph;
-  leat_attr attr = {.state = state};
-  const char *path = leat_arena_printf(cg->arena, "%s/init/assign", state->name);
-  leat_node *assign = leat_graph_append(graph, LEAT_OP_assign, leat_graph_unique_name(graph, path),
-                                        &state->init, 1, &attr);
-  leat_table *table = leat_new(cg->arena, leat_table);
-  table->cg = cg;
-  table->initialises = state;
-  leat_status status = compile_table(table, &assign, 1);
-  graph->nodes.count--;
-  return status;
+  return cg->error->status;
 }
 
 static bool has_initial(const leat_codegen_state *cg, const leat_state *state) {
@@ -171,11 +92,41 @@ static leat_status verify_kernels(const leat_compiled *compiled, leat_error *err
 
 static leat_status compile_tables(leat_codegen_state *cg) {
   const leat_graph *graph = cg->graph;
-  LEAT_TRY(compile_step(cg));
+  LEAT_TRY(compile_table(cg, NULL));
   for (uint32_t i = 0; i < graph->states.count; i++)
     if (has_initial(cg, graph->states.items[i]))
-      LEAT_TRY(compile_initial(cg, graph->states.items[i]));
+      LEAT_TRY(compile_table(cg, graph->states.items[i]));
   return LEAT_OK;
+}
+
+// -- The graph ------------------------------------------------------------------------------------
+
+// What is read may not change. Nobody looks but where faults are looked for.
+static leat_status begin_reading(const leat_codegen_state *cg, leat_text *before) {
+  if (!LEAT_IS_CHECKED && !cg->options->dump) return LEAT_OK;
+  leat_graph_print(cg->graph, before);
+  return leat_verify(cg->graph, cg->error);
+}
+
+static leat_status end_reading(const leat_codegen_state *cg, const leat_text *before) {
+  if (!before->data) return LEAT_OK;
+  leat_text after = {0};
+  leat_graph_print(cg->graph, &after);
+  bool same = strcmp(before->data, after.data) == 0;
+  leat_text_finish(&after);
+  if (!same) return leat_fail(cg->error, LEAT_INTERNAL, "code generation has changed its graph");
+  return leat_verify(cg->graph, cg->error);
+}
+
+static leat_status read_graph(leat_codegen_state *cg) {
+  leat_text before = {0};
+  leat_status status = begin_reading(cg, &before);
+  cg->scratch = leat_arena_create();
+  if (!status) status = compile_tables(cg);
+  leat_arena_destroy(cg->scratch);
+  if (!status) status = end_reading(cg, &before);
+  leat_text_finish(&before);
+  return status;
 }
 
 static void inspect(const leat_codegen_state *cg, const leat_image *image) {
@@ -196,28 +147,19 @@ leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
                              .options = options,
                              .error = error ? error : &own};
   leat_graph_visit(graph, leat_sink, cg);
-  leat_graph_visit(graph, expand, cg);
+  leat_graph_visit(graph, leat_transpose_operands, cg);
   leat_map_init(&cg->leaves, arena);
-  leat_map_init(&cg->region_states, arena);
-  leat_map_init(&cg->stored, arena);
-  leat_map_init(&cg->appends, arena);
-  leat_map_init(&cg->homes, arena);
-  leat_map_init(&cg->rotated, arena);
-  leat_map_init(&cg->rotations, arena);
+  leat_map_init(&cg->region_places, arena);
   leat_bytes_map_init(&cg->recipes, arena);
   leat_vec_push(arena, &cg->arenas, (leat_arena_plan){0});
   cg->item_of = leat_new_array(arena, leat_item *, graph->nodes.count + 1);
-  uint32_t states = graph->states.count + leat_regions_begin(cg);
-  cg->variables = leat_new_array(arena, leat_storage *, (size_t)states + 1);
-  cg->assigned = leat_new_array(arena, bool, (size_t)states + 1);
+  cg->variables = leat_new_array(arena, leat_storage *, (size_t)graph->states.count + 1);
+  cg->assigned = leat_new_array(arena, bool, (size_t)graph->states.count + 1);
   for (uint32_t i = 0; i < graph->nodes.count; i++)
     if (graph->nodes.items[i]->op == LEAT_OP_assign)
       cg->assigned[leat_node_state(graph->nodes.items[i])->id] = true;
   leat_image_begin(cg);
-  cg->scratch = leat_arena_create();
-  leat_status status = compile_tables(cg);
-  leat_arena_destroy(cg->scratch);
-  LEAT_TRY(status);
+  LEAT_TRY(read_graph(cg));
   LEAT_TRY(leat_image_end(cg, out));
   if (options->inspection) inspect(cg, out->image);
   return verify_kernels(out, cg->error);

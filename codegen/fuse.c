@@ -399,7 +399,7 @@ static bool can_overwrite(const leat_unit *unit, const leat_item *value,
 
 static void assign_in_place(leat_table *table, leat_unit *unit) {
   leat_storage *variable = unit->copy.to;
-  leat_item *value = leat_item_memory(table, unit->copy.assign->node->inputs[0]);
+  leat_item *value = leat_item_operand(unit->copy.assign, 0);
   leat_unit *maker = value->role == LEAT_ROLE_WORK ? leat_unit_of(value->unit) : NULL;
   // Only a copy knows what becomes of the old strings, and how much memory is needed.
   bool owns = leat_storage_owns_strings(variable) || variable->kind == LEAT_BUFFER_GROWN;

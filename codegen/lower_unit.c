@@ -33,9 +33,8 @@ static void dump_rotation(const leat_table *table, const leat_rotation *rotation
 static void lower_rotation(leat_table *table, leat_unit *unit) {
   const leat_rotation *rotation = unit->rotation;
   leat_launch *launch = library_launch(table, unit, LEAT_LAUNCH_ROTATE);
-  for (uint32_t i = 0; i < rotation->states.count; i++)
-    leat_vec_push(table->cg->arena, &launch->buffers,
-                  leat_storage_variable(table->cg, rotation->states.items[i]));
+  for (uint32_t i = 0; i < rotation->places.count; i++)
+    leat_vec_push(table->cg->arena, &launch->buffers, rotation->places.items[i]);
   dump_rotation(table, rotation);
 }
 

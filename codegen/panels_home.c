@@ -38,7 +38,8 @@ static leat_item *outside(const leat_table *body, const leat_item *param) {
 // none of them: what a loop carries is read, as variables are.
 static bool go_out(const leat_table *body, item_list *sources) {
   for (uint32_t i = 0; i < sources->count; i++)
-    if (!is_given(sources->items[i]) && sources->items[i]->node->info->leaf != LEAT_LEAF_PARAMETER)
+    if (!is_given(sources->items[i]) &&
+        (sources->items[i]->held || sources->items[i]->node->info->leaf != LEAT_LEAF_PARAMETER))
       return false;
   if (body->region->region.waits) return false;
   for (uint32_t i = 0; i < sources->count; i++)

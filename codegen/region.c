@@ -1,8 +1,9 @@
 // Branches and loops: the tables of their bodies, which are compiled as the step is.
 //
-// What a body gives is assigned, and what a loop carries read, like a variable: the memory of the
-// node's outputs is what stands for it. So all that holds of variables (an assignment in place, a
-// copy of what is used after it) holds here. What a body gives of what is carried around it is
+// What a body gives is stored, and what a loop carries read, as variables are: where the node's
+// outputs lie. So all that holds of variables (a store in place, a copy of what is used after it)
+// holds here. The graph stays as it is: stores, and reads behind them, are items of the body's
+// table alone. What a body gives of what is carried around it is
 // changed where it lies (codegen/in_place.c). The values of a body lie in one piece of memory of
 // the table around it, that of the other body too: never do both run. Those of a body with checks
 // of dims (check_dims) lie in an arena, which is empty where it cannot run; those whose sizes need
@@ -28,46 +29,6 @@ static leat_graph *body_of(const leat_node *node, uint32_t i) {
 
 // -- Bodies ---------------------------------------------------------------------------------------
 
-typedef struct beginner {
-  leat_codegen_state *cg;
-  uint32_t states;
-} beginner;
-
-static leat_state *new_state(beginner *b, const char *name, const leat_type *type) {
-  leat_state *state = leat_new(b->cg->arena, leat_state);
-  *state =
-      (leat_state){.id = b->cg->graph->states.count + b->states++, .name = name, .type = *type};
-  return state;
-}
-
-static leat_state *result_state(beginner *b, leat_node *node, uint32_t i) {
-  leat_state *state = new_state(b, node->name, &node->outputs[i]);
-  leat_map_set(&b->cg->homes, state, node);
-  return state;
-}
-
-leat_node *leat_region_append(leat_graph *body, leat_op op, leat_state *state,
-                              const leat_value *input) {
-  leat_attr attr = {.state = state};
-  const char *path = leat_intern_path(body->strings, body->owner->name,
-                                      leat_intern(body->strings, leat_op_name(op)));
-  leat_node *node =
-      leat_graph_append(body, op, leat_graph_unique_name(body, path), input, input != NULL, &attr);
-  node->span = body->owner->span;
-  node->place = body->owner->place;
-  if (input) return node;
-  leat_type *type = leat_new(body->arena, leat_type);
-  *type = state->type;
-  node->outputs = type;
-  return node;
-}
-
-leat_node *leat_region_read_behind(leat_graph *body, leat_state *state, leat_node *assign) {
-  leat_node *read = leat_region_append(body, LEAT_OP_read, state, NULL);
-  leat_node_add_control(body, read, assign);
-  return read;
-}
-
 static bool is_used_once(const leat_graph *body, const leat_node *value) {
   uint32_t uses = 0;
   for (uint32_t i = 0; i < body->nodes.count; i++)
@@ -80,127 +41,114 @@ static bool is_used_once(const leat_graph *body, const leat_node *value) {
 // then no turn copies what has grown before.
 static bool appends(const leat_graph *body, uint32_t i) {
   const leat_node *node = body->yield->inputs[i].node;
-  return leat_region_grows(body->owner, i, 0) && node->op == LEAT_OP_concat &&
+  return is_loop(body->owner) && body == body_of(body->owner, 1) &&
+         leat_region_grows(body->owner, i, 0) && node->op == LEAT_OP_concat &&
          node->input_count == 2 && leat_node_attr(node, "axis")->i == 0 &&
          node->inputs[0].node == body->params.items[i] && is_used_once(body, node);
 }
 
-// The state holds it already.
-static bool is_there(const leat_state *state, leat_value value) {
-  return value.node->op == LEAT_OP_read && leat_node_state(value.node) == state;
+leat_region_places *leat_region_places_of(leat_codegen_state *cg, const leat_node *node) {
+  leat_region_places *places = leat_map_get(&cg->region_places, node);
+  if (places) return places;
+  places = leat_new(cg->arena, leat_region_places);
+  places->results = leat_new_array(cg->arena, leat_storage *, node->output_count);
+  places->kept = leat_new_array(cg->arena, bool, node->output_count);
+  places->begins = leat_new_array(cg->arena, uint32_t, node->output_count);
+  leat_map_set(&cg->region_places, node, places);
+  return places;
 }
 
-static uint32_t number_of(leat_state *const *states, const leat_state *state) {
+leat_storage *leat_region_held(const leat_table *body, const leat_node *param) {
+  const leat_node *node = body->body->owner;
+  const leat_region_places *places = leat_region_places_of(body->cg, node);
+  uint32_t index = (uint32_t)leat_node_attr(param, "index")->i;
+  if (is_loop(node)) return index < node->output_count ? places->results[index] : NULL;
+  uint32_t input = node->input_count - body->body->params.count + index;
+  for (uint32_t i = 0; i < node->output_count; i++)
+    if (places->kept[i] && places->begins[i] == input) return places->results[i];
+  return NULL;
+}
+
+static uint32_t number_of(leat_storage *const *places, uint32_t count, const leat_storage *place) {
   uint32_t i = 0;
-  while (states[i] != state) i++;
+  while (i < count && places[i] != place) i++;
   return i;
 }
 
-// Each result that is held by another state than its own.
-static void rotate_results(beginner *b, leat_graph *body, leat_state *const *states,
-                           leat_state *const *placed) {
-  leat_arena *arena = b->cg->arena;
-  uint32_t count = body->yield->input_count;
+// In one pool with those of its type that are results of the same node.
+static void move_to_pool(const leat_region_places *of, leat_storage *place) {
+  leat_storage *pool = NULL;
+  for (uint32_t k = 0; k < place->node->output_count; k++) {
+    leat_storage *other = of->results[k];
+    if (!of->kept[k] && other->place.pool && leat_type_equal(&other->type, &place->type))
+      pool = other->place.pool;
+  }
+  leat_storage_move_to_pool(place, pool);
+}
+
+// Those that are exchanged, in the order in which they are results of the node whose they are.
+static void move_to_pools(leat_codegen_state *cg, leat_storage **places, leat_storage **made,
+                          uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (made[i] == places[i] || places[i]->place.pool) continue;
+    const leat_region_places *of = leat_region_places_of(cg, places[i]->node);
+    for (uint32_t k = 0; k < places[i]->node->output_count; k++) {
+      uint32_t n = number_of(places, count, of->results[k]);
+      bool moves = n < count && made[n] != places[n] && !places[n]->place.pool;
+      if (moves) move_to_pool(of, places[n]);
+    }
+  }
+}
+
+// Each result that is made in another place than its own.
+static void rotate_results(leat_table *body, const leat_item *yield, leat_storage **places,
+                           leat_storage **made) {
+  leat_arena *arena = body->cg->arena;
+  uint32_t count = yield->node->input_count;
   bool *done = leat_new_array(arena, bool, (size_t)count + 1);
+  move_to_pools(body->cg, places, made, count);
   for (uint32_t first = 0; first < count; first++) {
-    if (done[first] || placed[first] == states[first]) continue;
+    if (done[first] || made[first] == places[first]) continue;
     leat_rotation *rotation = leat_new(arena, leat_rotation);
-    rotation->node = body->owner;
-    for (uint32_t i = first; !done[i]; i = number_of(states, placed[i])) {
+    rotation->node = body->body->owner;
+    for (uint32_t i = first; !done[i]; i = number_of(places, count, made[i])) {
       leat_vec_push(arena, &rotation->results, i);
-      leat_vec_push(arena, &rotation->states, states[i]);
-      leat_map_set(&b->cg->rotated, states[i], states[i]);
-      leat_node *node =
-          leat_region_append(body, LEAT_OP_assign, states[i], &body->yield->inputs[i]);
-      leat_map_set(&b->cg->rotations, node, rotation);
+      leat_vec_push(arena, &rotation->places, places[i]);
+      leat_item_store(body, yield->inputs[i], places[i])->moves = rotation;
       done[i] = true;
     }
   }
 }
 
-// In the place of `yield`, which is the last of its inputs' users.
-static void assign_results(beginner *b, leat_graph *body, leat_state *const *states,
-                           leat_state *const *placed) {
-  leat_node *yield = body->yield;
+static void leave_out(leat_table *table, const leat_item *item) {
   uint32_t kept = 0;
-  bool *appended = leat_new_array(b->cg->arena, bool, (size_t)yield->input_count + 1);
-  for (uint32_t i = 0; is_loop(body->owner) && i < body->owner->output_count; i++)
-    appended[i] = yield->input_count == body->owner->output_count && appends(body, i);
-  for (uint32_t i = 0; i < body->nodes.count; i++)
-    if (body->nodes.items[i] != yield) body->nodes.items[kept++] = body->nodes.items[i];
-  body->nodes.count = kept;
-  leat_graph_renumber(body);
-  for (uint32_t i = 0; i < yield->input_count; i++) {
-    leat_value value = yield->inputs[i];
-    if (is_there(placed[i], value)) continue;
-    if (appended[i]) value = value.node->inputs[1];
-    leat_node *node = leat_region_append(body, LEAT_OP_assign, placed[i], &value);
-    if (appended[i]) leat_map_set(&b->cg->appends, node, node);
-    if (placed[i] != states[i])
-      yield->inputs[i] = (leat_value){leat_region_read_behind(body, placed[i], node), 0};
+  for (uint32_t i = 0; i < table->items.count; i++)
+    if (table->items.items[i] != item) table->items.items[kept++] = table->items.items[i];
+  table->items.count = kept;
+}
+
+static void store_results(leat_table *body, const leat_item *yield, leat_storage **places,
+                          leat_storage **made) {
+  for (uint32_t i = 0; i < yield->node->input_count; i++) {
+    leat_item *value = yield->inputs[i];
+    if (value->held == made[i]) continue; // it is there
+    bool appended = appends(body->body, i);
+    if (appended) leave_out(body, value);
+    leat_item *store = leat_item_store(body, appended ? value->inputs[1] : value, made[i]);
+    store->appends = appended;
+    if (made[i] != places[i]) yield->inputs[i] = leat_item_behind(body, store);
   }
-  rotate_results(b, body, states, placed);
+  rotate_results(body, yield, places, made);
 }
 
-static void read_state(leat_node *param, leat_state *state) {
-  leat_attr *attr = leat_new(param->graph->arena, leat_attr);
-  attr->state = state;
-  param->attrs = attr;
-  leat_node_set_op(param, LEAT_OP_read);
-}
-
-// The parameters that lie where a result of the node is to be.
-static void read_states(const leat_region_states *states, const leat_node *node, leat_graph *body) {
-  uint32_t first = node->input_count - body->params.count;
-  for (uint32_t i = 0; i < node->output_count; i++)
-    if (is_loop(node))
-      read_state(body->params.items[i], states->results[i]);
-    else if (states->kept[i] && states->begins[i] != LEAT_NO_INPUT)
-      read_state(body->params.items[states->begins[i] - first], states->results[i]);
-}
-
-leat_region_states *leat_region_states_of(leat_codegen_state *cg, const leat_node *node) {
-  leat_region_states *states = leat_map_get(&cg->region_states, node);
-  if (states) return states;
-  states = leat_new(cg->arena, leat_region_states);
-  states->results = leat_new_array(cg->arena, leat_state *, node->output_count);
-  states->kept = leat_new_array(cg->arena, bool, node->output_count);
-  states->begins = leat_new_array(cg->arena, uint32_t, node->output_count);
-  states->pools = leat_new_array(cg->arena, leat_storage *, node->output_count);
-  leat_map_set(&cg->region_states, node, states);
-  return states;
-}
-
-static void begin_graph(beginner *b, leat_graph *graph);
-
-static void begin_node(beginner *b, leat_node *node) {
-  leat_region_states *states = leat_region_states_of(b->cg, node);
-  for (uint32_t i = 0; i < node->output_count; i++)
-    if (!states->kept[i]) states->results[i] = result_state(b, node, i);
-  leat_type truth = leat_type_scalar(LEAT_bool);
-  if (is_loop(node)) states->predicate = new_state(b, node->name, &truth);
-  for (uint32_t i = 0; i < body_count(node); i++) {
-    leat_graph *body = body_of(node, i);
-    bool condition = is_loop(node) && i == 0;
-    read_states(states, node, body);
-    leat_state **to = condition ? &states->predicate : states->results, **placed = to;
-    if (!condition) leat_region_update_in_place(b->cg, body, to, &placed);
-    assign_results(b, body, to, placed);
-    begin_graph(b, body);
-  }
-}
-
-static void begin_graph(beginner *b, leat_graph *graph) {
-  for (uint32_t i = 0; i < graph->nodes.count; i++) {
-    leat_node *node = graph->nodes.items[i];
-    if (node->info->kind == LEAT_KIND_REGION) begin_node(b, node);
-  }
-}
-
-uint32_t leat_regions_begin(leat_codegen_state *cg) {
-  beginner b = {.cg = cg};
-  begin_graph(&b, cg->graph);
-  return b.states;
+void leat_region_store_results(leat_table *body, leat_item *yield) {
+  const leat_node *node = body->body->owner;
+  bool condition = is_loop(node) && body->body == body_of(node, 0);
+  leat_storage **places =
+      condition ? &body->region->region.predicate : leat_region_places_of(body->cg, node)->results;
+  leat_storage **made = condition ? places : leat_region_update_in_place(body, yield, places);
+  leave_out(body, yield);
+  store_results(body, yield, places, made);
 }
 
 // -- The unit -------------------------------------------------------------------------------------
@@ -211,10 +159,11 @@ static uint32_t copied_inputs(const leat_node *node) {
 }
 
 // Parameters lie where the inputs do.
-static void set_parameters(leat_table *table, const leat_node *node, const leat_graph *body) {
+static void set_parameters(leat_table *table, const leat_item *item, const leat_graph *body) {
+  const leat_node *node = item->node;
   uint32_t first = node->input_count - body->params.count;
   for (uint32_t i = copied_inputs(node); i < body->params.count; i++) {
-    const leat_item *memory = leat_item_memory(table, node->inputs[first + i]);
+    const leat_item *memory = leat_item_operand(item, first + i);
     leat_map_set(&table->cg->leaves, body->params.items[i], memory->storage);
   }
 }
@@ -234,41 +183,25 @@ static bool table_exchanges(const leat_table *table) {
 static leat_table *arrange_body(leat_table *outer, leat_unit *region, const leat_graph *body) {
   leat_codegen_state *cg = outer->cg;
   leat_table *table = leat_new(cg->arena, leat_table);
-  leat_vec(leat_node *) roots = {0};
   *table = (leat_table){.cg = cg, .body = body, .around = outer, .region = region};
   leat_vec_push(cg->arena, &table->arenas, (leat_arena_plan){0});
   table->item_of = leat_new_array(cg->arena, leat_item *, body->nodes.count + 1);
-  for (uint32_t i = 0; i < body->nodes.count; i++) {
-    leat_node *node = body->nodes.items[i];
-    bool checks = node->op == LEAT_OP_check_dims;
-    table->has_checks |= checks;
-    if (node->effect && !checks) leat_vec_push(cg->arena, &roots, node);
-  }
-  leat_table_arrange(table, roots.items, roots.count);
+  leat_table_arrange(table);
   return table;
-}
-
-// In one pool with those of its type.
-static leat_storage *rotated_result(leat_table *table, const leat_node *node, uint32_t i) {
-  leat_region_states *states = leat_region_states_of(table->cg, node);
-  leat_storage *pool = NULL;
-  for (uint32_t k = 0; k < i; k++)
-    if (states->pools[k] && leat_type_equal(&node->outputs[k], &node->outputs[i]))
-      pool = states->pools[k];
-  leat_storage *slot = leat_storage_slot(table, pool, &node->outputs[i]);
-  states->pools[i] = slot->place.pool;
-  return slot;
 }
 
 leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint32_t i) {
   leat_codegen_state *cg = table->cg;
   const leat_type *type = &node->outputs[i];
-  const leat_region_states *states = leat_region_states_of(cg, node);
-  if (states->kept[i]) return leat_storage_variable(cg, states->results[i]);
-  if (leat_map_get(&cg->rotated, states->results[i])) return rotated_result(table, node, i);
-  if (!leat_region_result_grows(node, i)) return leat_storage_arena(table, type);
-  leat_vec_push(cg->arena, &cg->grown, type);
-  return leat_storage_grown(cg, cg->grown.count - 1, type);
+  leat_region_places *places = leat_region_places_of(cg, node);
+  if (places->kept[i]) return places->results[i];
+  if (leat_region_result_grows(node, i)) {
+    leat_vec_push(cg->arena, &cg->grown, type);
+    return places->results[i] = leat_storage_grown(cg, cg->grown.count - 1, type);
+  }
+  places->results[i] = leat_storage_arena(table, type);
+  places->results[i]->node = node;
+  return places->results[i];
 }
 
 // Along the axes that result i of the node grows along.
@@ -283,22 +216,17 @@ void leat_region_arrange(leat_table *table, leat_unit *unit) {
   leat_codegen_state *cg = table->cg;
   leat_item *item = unit->members.items[0];
   const leat_node *node = item->node;
-  const leat_region_states *states = leat_map_get(&cg->region_states, node);
   leat_region_tables *region = &unit->region;
   for (uint32_t i = 0; i < node->output_count; i++) {
     if (!is_loop(node)) item[i].storage = leat_region_result(table, node, i);
-    cg->variables[states->results[i]->id] = item[i].storage;
     if (is_loop(node)) leat_vec_push(cg->arena, &region->carried, item[i].storage);
     add_extents(cg, node, i, item[i].storage, &node->outputs[i], &region->extents);
   }
-  if (states->predicate) {
-    region->predicate = leat_storage_arena(table, &states->predicate->type);
-    cg->variables[states->predicate->id] = region->predicate;
-  } else {
-    region->predicate = leat_item_memory(table, node->inputs[0])->storage;
-  }
+  const leat_type truth = leat_type_scalar(LEAT_bool);
+  region->predicate =
+      is_loop(node) ? leat_storage_arena(table, &truth) : leat_item_operand(item, 0)->storage;
   for (uint32_t i = 0; i < body_count(node); i++) {
-    set_parameters(table, node, body_of(node, i));
+    set_parameters(table, item, body_of(node, i));
     region->tables[i] = arrange_body(table, unit, body_of(node, i));
     for (uint32_t k = 0; k < copied_inputs(node); k++)
       add_extents(cg, node, k, item[k].storage, &body_of(node, i)->params.items[k]->outputs[0],

@@ -59,10 +59,10 @@ static bool has(const recipe *r, const leat_item *item) {
   return false;
 }
 
-// A variable's value may be another when they run who read what is made of it.
+// What a variable or a region holds may be another when they run who read what is made of it.
 static bool stays(const remaker *s, const leat_item *operand, const leat_item *whole) {
   if (unit_of(operand) == s->unit) return operand == s->also || leat_item_is_read_outside(operand);
-  return operand->node->op != LEAT_OP_read && bytes_of(operand) * MUCH_SMALLER <= bytes_of(whole);
+  return !operand->held && bytes_of(operand) * MUCH_SMALLER <= bytes_of(whole);
 }
 
 static bool find_recipe(const remaker *s, const leat_item *item, const leat_item *whole,

@@ -89,7 +89,7 @@ static int64_t run_of(const leat_dim *outer, const leat_dim *inner, double cost)
 }
 
 static void copy_first(leat_table *table, leat_unit *unit) {
-  leat_storage *x = leat_item_memory(table, unit->members.items[0]->node->inputs[0])->storage;
+  leat_storage *x = leat_item_operand(unit->members.items[0], 0)->storage;
   leat_storage *read = leat_unit_storage(unit, x);
   if (leat_storage_owner(read) == leat_storage_owner(unit->outputs.items[0].storage)) return;
   leat_launch *copy = leat_new(table->cg->arena, leat_launch);

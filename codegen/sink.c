@@ -1,8 +1,13 @@
+// What products pack, as they want it, before all else: the only changes of the graph.
+//
 // What a branch or a loop is given for nothing but products to pack it: a transpose of it is done
 // inside, where packing does it, and so nowhere else (panels_home.c). What a file gives is loaded
 // there, so that an artifact may have its panels.
 #include "codegen/image_writer.h"
 #include "codegen/units.h"
+#include "ops/build.h"
+
+#include <assert.h>
 
 // -- What may be done inside ----------------------------------------------------------------------
 
@@ -80,12 +85,9 @@ static bool is_packed(const leat_codegen_state *cg, const leat_graph *graph, con
 // -- Doing it inside ------------------------------------------------------------------------------
 
 static leat_value copy_into(leat_graph *body, const leat_node *node, const leat_value *inputs) {
-  const char *name = leat_graph_unique_name(body, node->name);
-  leat_node *copy = leat_graph_append(body, node->op, name, inputs, node->input_count, node->attrs);
-  copy->outputs = node->outputs;
-  copy->device = node->device;
-  copy->span = node->span;
-  copy->place = node->place;
+  leat_entry *entry = body->owner->entry;
+  leat_node *copy =
+      leat_graph_append_like(body, node, node->name, inputs, node->attrs, entry, NULL);
   return (leat_value){copy, 0};
 }
 
@@ -101,7 +103,9 @@ static leat_value move_inside(leat_graph *body, leat_value value, leat_node *par
 
 static void sort(leat_graph *graph) {
   leat_node *in_cycle;
-  leat_graph_sort(graph, &in_cycle);
+  bool sorted = leat_graph_sort(graph, &in_cycle);
+  assert(sorted);
+  (void)sorted;
 }
 
 // Returns whether the region still has the input.
@@ -174,4 +178,42 @@ void leat_sink(void *context, leat_graph *graph) {
       if (give(node, j, value)) node->inputs[j] = source_of(value);
     }
   }
+}
+
+// -- Transposes -----------------------------------------------------------------------------------
+
+static leat_node *transpose_of(const leat_codegen_state *cg, leat_graph *graph,
+                               const leat_node *product) {
+  const int rank = leat_value_type(product->inputs[1])->rank;
+  leat_builder builder = {.graph = graph,
+                          .diag = cg->diag,
+                          .span = product->span,
+                          .device = product->device,
+                          .place = product->place};
+  int64_t *perm = leat_new_array(graph->arena, int64_t, (size_t)rank);
+  for (int k = 0; k < rank - 2; k++) perm[k] = k;
+  perm[rank - 2] = rank - 1;
+  perm[rank - 1] = rank - 2;
+  leat_attr attr = {.count = (uint32_t)rank, .ints = perm};
+  const char *name = leat_arena_printf(graph->arena, "%s/transposed", product->name);
+  return leat_build(&builder, name, LEAT_OP_transpose, &product->inputs[1], 1, &attr).node;
+}
+
+// The generator wants the columns of b next to each other: one transpose for all products of it.
+void leat_transpose_operands(void *context, leat_graph *graph) {
+  const leat_codegen_state *cg = context;
+  uint32_t count = graph->nodes.count;
+  leat_map transposes; // type of b, which is the value's own → node
+  leat_map_init(&transposes, cg->arena);
+  for (uint32_t i = 0; i < count; i++) {
+    leat_node *node = graph->nodes.items[i];
+    bool transposes_b = node->op == LEAT_OP_matmul && leat_node_attr(node, "transpose_b")->i;
+    if (!transposes_b || leat_uses_blis(cg, node)) continue;
+    const leat_type *b = leat_value_type(node->inputs[1]);
+    leat_node *moved = leat_map_get(&transposes, b);
+    if (!moved) leat_map_set(&transposes, b, moved = transpose_of(cg, graph, node));
+    node->inputs[1] = (leat_value){moved, 0};
+    leat_node_set_attr(graph, node, "transpose_b", (leat_attr){.i = 0});
+  }
+  sort(graph);
 }

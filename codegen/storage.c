@@ -18,12 +18,10 @@ leat_storage *leat_storage_arena(const leat_table *table, const leat_type *type)
   return storage;
 }
 
-leat_storage *leat_storage_slot(const leat_table *table, leat_storage *pool,
-                                const leat_type *type) {
-  leat_storage *slot = leat_storage_arena(table, type);
-  slot->place.pool = pool ? pool : leat_storage_arena(table, type);
-  slot->place.slot = slot->place.pool->place.slots++;
-  return slot;
+void leat_storage_move_to_pool(leat_storage *storage, leat_storage *pool) {
+  if (!pool) pool = leat_storage_arena(storage->place.table, &storage->type);
+  storage->place.pool = pool;
+  storage->place.slot = pool->place.slots++;
 }
 
 leat_storage *leat_storage_grown(leat_codegen_state *cg, uint32_t number, const leat_type *type) {
@@ -83,8 +81,7 @@ bool leat_storage_is_kept(const leat_codegen_state *cg, const leat_storage *stor
   switch (storage->kind) {
   case LEAT_BUFFER_CONSTANT:
   case LEAT_BUFFER_FILE: return true;
-  case LEAT_BUFFER_VARIABLE:
-    return storage->state->id < cg->graph->states.count && !cg->assigned[storage->state->id];
+  case LEAT_BUFFER_VARIABLE: return !cg->assigned[storage->state->id];
   case LEAT_BUFFER_ARENA:
   case LEAT_BUFFER_FEED:
   case LEAT_BUFFER_RUN_COUNT:

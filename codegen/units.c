@@ -201,10 +201,11 @@ bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node) {
          (dtype == LEAT_f32 || dtype == LEAT_f64);
 }
 
-static leat_unit *copy_unit(leat_table *table, leat_value value, leat_storage *to) {
+// `memory`: where the value is.
+static leat_unit *copy_unit(leat_table *table, const leat_item *value, const leat_item *memory,
+                            leat_storage *to) {
   leat_unit *unit = new_unit(table, LEAT_UNIT_COPY);
-  leat_storage *from = leat_item_memory(table, value)->storage;
-  unit->copy = (leat_copy){.from = from, .to = to, .type = leat_value_type(value)};
+  unit->copy = (leat_copy){.from = memory->storage, .to = to, .type = leat_item_type(value)};
   return unit;
 }
 
@@ -214,9 +215,10 @@ static leat_unit *unit_for_region(leat_table *table, leat_item *item) {
   leat_vec(leat_unit *) copies = {0};
   for (uint32_t i = 0; node->op == LEAT_OP_while_loop && i < node->output_count; i++) {
     item[i].storage = leat_region_result(table, node, i);
-    if (leat_region_states_of(table->cg, node)->kept[i]) continue;
-    leat_unit *copy = copy_unit(table, node->inputs[i], item[i].storage);
-    goes_before(table, copy, leat_item_memory(table, node->inputs[i])->unit);
+    if (leat_region_places_of(table->cg, node)->kept[i]) continue;
+    const leat_item *memory = leat_item_operand(item, i);
+    leat_unit *copy = copy_unit(table, item->inputs[i], memory, item[i].storage);
+    goes_before(table, copy, memory->unit);
     leat_vec_push(table->cg->arena, &copies, copy);
   }
   leat_unit *unit = new_unit(table, LEAT_UNIT_REGION);
@@ -229,7 +231,7 @@ static leat_unit *unit_for_region(leat_table *table, leat_item *item) {
 static leat_unit *unit_for_work(leat_table *table, leat_item *item) {
   leat_unit_kind kind = LEAT_UNIT_LOOPS;
   if (item->port) { // is made with the first output
-    leat_unit *made = table->item_of[item->node->id]->unit;
+    leat_unit *made = leat_item_first(item)->unit;
     leat_vec_push(table->cg->arena, &made->members, item);
     return made;
   }
@@ -253,14 +255,13 @@ static leat_unit *unit_for_work(leat_table *table, leat_item *item) {
 // What is fetched must stay as it is until the client has read it: the memory of a feed or a
 // variable is copied, but for that of a feed that is the step's.
 static leat_unit *unit_for_fetch(leat_table *table, leat_item *item) {
-  leat_value value = item->node->inputs[0];
-  leat_item *memory = leat_item_memory(table, value);
+  const leat_item *value = item->inputs[0], *memory = leat_item_operand(item, 0);
   leat_fetched fetched = {
-      .node = item->node, .storage = memory->storage, .type = leat_value_type(value)};
+      .node = item->node, .storage = memory->storage, .type = leat_item_type(value)};
   leat_unit *unit = NULL;
   if (memory->role == LEAT_ROLE_LEAF && !memory->unit && !memory->storage->donated) {
     fetched.storage = leat_storage_arena(table, fetched.type);
-    unit = copy_unit(table, value, fetched.storage);
+    unit = copy_unit(table, value, memory, fetched.storage);
   }
   leat_vec_push(table->cg->arena, &table->fetches, fetched);
   return unit;
@@ -272,7 +273,7 @@ static leat_unit *unit_for_task(leat_table *table, leat_item *item) {
   return unit;
 }
 
-// One for all its assignments, which follow each other.
+// One for all its results, which follow each other.
 static leat_unit *unit_for_rotation(leat_table *table, leat_rotation *rotation) {
   if (rotation->unit) return rotation->unit;
   rotation->unit = new_unit(table, LEAT_UNIT_ROTATE);
@@ -280,113 +281,110 @@ static leat_unit *unit_for_rotation(leat_table *table, leat_rotation *rotation) 
   return rotation->unit;
 }
 
+static leat_unit *unit_for_store(leat_table *table, leat_item *item) {
+  if (item->moves) return unit_for_rotation(table, item->moves);
+  const leat_item *memory = leat_item_operand(item, 0);
+  if (memory->storage == item->held && memory->node->info->kind == LEAT_KIND_REGION)
+    return memory->unit;
+  leat_unit *unit = copy_unit(table, item->inputs[0], memory, item->held);
+  unit->copy.assign = item;
+  unit->copy.appends = item->appends;
+  return unit;
+}
+
 static leat_unit *unit_for_effect(leat_table *table, leat_item *item) {
-  const leat_node *node = item->node;
-  if (node->op == LEAT_OP_fetch) return unit_for_fetch(table, item);
-  if (node->op == LEAT_OP_assign) {
-    leat_rotation *rotation = leat_map_get(&table->cg->rotations, node);
-    if (rotation) return unit_for_rotation(table, rotation);
-    leat_storage *variable = leat_storage_variable(table->cg, leat_node_state(node));
-    const leat_item *value = leat_item_memory(table, node->inputs[0]);
-    if (value->storage == variable && value->node->info->kind == LEAT_KIND_REGION)
-      return value->unit;
-    leat_unit *unit = copy_unit(table, node->inputs[0], variable);
-    unit->copy.assign = item;
-    unit->copy.appends = leat_map_get(&table->cg->appends, node);
-    return unit;
-  }
-  assert(leat_task_kind_of(node->op) != LEAT_TASK_SEGMENT);
+  if (item->node->op == LEAT_OP_fetch) return unit_for_fetch(table, item);
+  if (item->held) return unit_for_store(table, item);
+  assert(leat_task_kind_of(item->node->op) != LEAT_TASK_SEGMENT);
   return unit_for_task(table, item);
 }
 
 static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
   leat_codegen_state *cg = table->cg;
-  if (item->node->op == LEAT_OP_recv) {
+  const leat_type *type = &item->node->outputs[0];
+  if (item->node->info->leaf == LEAT_LEAF_RECEIVED) {
     leat_unit *unit = unit_for_task(table, item);
-    unit->received = item->storage = leat_storage_arena(table, &item->node->outputs[0]);
+    unit->received = item->storage = leat_storage_arena(table, type);
     return unit;
   }
-  if (item->node->op != LEAT_OP_read) {
-    item->storage = leat_storage_leaf(cg, item->node);
-    return NULL;
-  }
-  const leat_type *type = &item->node->outputs[0];
-  leat_storage *variable = leat_storage_variable(cg, leat_node_state(item->node));
-  if (variable->kind == LEAT_BUFFER_GROWN) variable = leat_storage_grown(cg, variable->grown, type);
-  item->storage = variable;
+  item->storage = item->held ? item->held : leat_storage_leaf(cg, item->node);
+  if (item->held && item->held->kind == LEAT_BUFFER_GROWN)
+    item->storage = leat_storage_grown(cg, item->held->grown, type);
   if (!item->copied) return NULL;
-  leat_unit *copy = copy_unit(table, (leat_value){item->node, 0}, leat_storage_arena(table, type));
+  leat_unit *copy = copy_unit(table, item, item, leat_storage_arena(table, type));
   item->storage = copy->copy.to;
   return copy;
 }
 
 // -- Edges ----------------------------------------------------------------------------------------
 
-// The states that a node with bodies changes; NULL: none.
-static const leat_region_states *changes(leat_table *table, const leat_item *item) {
+// Whether it reads what is held in memory; else it stores there, or it does neither.
+static bool reads_held(const leat_item *item) {
+  return item->held && item->role == LEAT_ROLE_LEAF;
+}
+
+// The places that a node with bodies has; NULL: it is none.
+static const leat_region_places *places_of(leat_table *table, const leat_item *item) {
   bool region = item->node->info->kind == LEAT_KIND_REGION && !item->port;
-  return region ? leat_region_states_of(table->cg, item->node) : NULL;
+  return region ? leat_region_places_of(table->cg, item->node) : NULL;
 }
 
 // What is to stay as it is while the node changes it.
-static void copy_unchanging(leat_table *table, const leat_item *item,
-                            const leat_region_states *states) {
+static void copy_unchanging(const leat_item *item, const leat_region_places *places) {
   const leat_node *node = item->node;
   uint32_t first = leat_item_copied_reads(item);
   for (uint32_t k = first; k < node->input_count; k++) {
-    leat_item *memory = leat_item_memory(table, node->inputs[k]);
-    if (memory->node->op != LEAT_OP_read) continue;
+    leat_item *memory = leat_item_operand(item, k);
+    if (!reads_held(memory)) continue;
     for (uint32_t i = 0; i < node->output_count; i++)
-      if (states->kept[i] && states->begins[i] != k &&
-          states->results[i] == leat_node_state(memory->node))
+      if (places->kept[i] && places->begins[i] != k && places->results[i] == memory->held)
         memory->copied = true;
   }
 }
 
-// By item: whether it may have to wait until a state has been assigned. NULL: nodes with bodies
-// change states by the way, so that any may.
+// By item: whether it may have to wait until a variable has been assigned. NULL: nodes with bodies
+// change what is held by the way, so that any may.
 static const bool *find_waiting(leat_table *table) {
   bool *waits = leat_new_array(table->cg->scratch, bool, table->items.count);
-  leat_map assigned; // states
+  leat_map assigned; // storage
   leat_map_init(&assigned, table->cg->scratch);
   for (uint32_t p = 0; p < table->items.count; p++) {
-    const leat_node *node = table->items.items[p]->node;
-    if (table->body || node->info->kind == LEAT_KIND_REGION) return NULL;
-    leat_state *state = leat_node_state(node);
-    bool follows = state && leat_map_get(&assigned, state);
-    waits[p] = node->op == LEAT_OP_assign || node->op == LEAT_OP_recv || follows;
-    if (node->op == LEAT_OP_assign) leat_map_set(&assigned, state, state);
-    for (uint32_t i = 0; i < node->input_count; i++)
-      waits[p] |= waits[leat_item_of(table, node->inputs[i])->position];
-    for (uint32_t i = 0; i < node->control_count; i++)
-      waits[p] |= waits[table->item_of[node->controls[i]->id]->position];
+    const leat_item *item = table->items.items[p];
+    if (table->body || item->node->info->kind == LEAT_KIND_REGION) return NULL;
+    bool stores = item->held && !reads_held(item);
+    waits[p] = stores || item->node->info->leaf == LEAT_LEAF_RECEIVED ||
+               (item->held && leat_map_get(&assigned, item->held));
+    if (stores) leat_map_set(&assigned, item->held, item->held);
+    const leat_item *first = leat_item_first(table->items.items[p]);
+    for (uint32_t i = 0; i < first->node->input_count; i++)
+      waits[p] |= waits[first->inputs[i]->position];
+    for (uint32_t i = 0; i < first->controls.count; i++)
+      waits[p] |= waits[first->controls.items[i]->position];
   }
   return waits;
 }
 
-// A read of a variable happens when its users run. One whose value is used after the next
-// assignment, by what may wait for one, keeps a copy, and so does one of strings that the variable
+// A read of what is held happens when its users run. One whose value is used after the next
+// store, by what may wait for one, keeps a copy, and so does one of strings that the variable
 // owns: whatever moves them on moves pointers.
 static void find_copied_reads(leat_table *table) {
   const bool *waits = find_waiting(table);
-  leat_map last; // state → the next assignment
+  leat_map last; // storage → who stores there next
   leat_map_init(&last, table->cg->scratch);
   for (uint32_t p = table->items.count; p-- > 0;) {
     leat_item *item = table->items.items[p];
-    if (item->node->op == LEAT_OP_assign) leat_map_set(&last, leat_node_state(item->node), item);
-    const leat_region_states *states = changes(table, item);
-    for (uint32_t i = 0; states && i < item->node->output_count; i++)
-      if (states->kept[i]) leat_map_set(&last, states->results[i], item);
-    if (states) copy_unchanging(table, item, states);
-    if (item->node->op != LEAT_OP_read) continue;
-    const leat_state *state = leat_node_state(item->node);
-    const leat_item *assign = leat_map_get(&last, state);
-    item->copied |= leat_storage_owns_strings(leat_storage_variable(table->cg, state));
-    for (uint32_t i = 0; assign && i < item->users.count; i++) {
+    if (item->held && !reads_held(item)) leat_map_set(&last, item->held, item);
+    const leat_region_places *places = places_of(table, item);
+    for (uint32_t i = 0; places && i < item->node->output_count; i++)
+      if (places->kept[i]) leat_map_set(&last, places->results[i], item);
+    if (places) copy_unchanging(item, places);
+    if (!reads_held(item)) continue;
+    const leat_item *store = leat_map_get(&last, item->held);
+    item->copied |= leat_storage_owns_strings(item->held);
+    for (uint32_t i = 0; store && i < item->users.count; i++) {
       const leat_item *user = item->users.items[i]->consumer;
-      bool moves = leat_map_get(&table->cg->rotations, user->node);
-      bool later = user->position > assign->position && (!waits || waits[user->position]);
-      if (later && !moves) item->copied = true;
+      bool later = user->position > store->position && (!waits || waits[user->position]);
+      if (later && !user->moves) item->copied = true;
     }
   }
 }
@@ -423,53 +421,52 @@ static void all_users(leat_table *table, leat_item *read, leat_unit *needed, lea
   }
 }
 
-// What was done to a state last: an assignment, then reads.
-typedef struct state_uses {
-  leat_unit *assigned;
-  leat_vec(leat_item *) reads;
-} state_uses;
+// What was done to what is held last: a store, then reads.
+typedef struct held_uses {
+  leat_unit *stored;
+  leat_items reads;
+} held_uses;
 
-static state_uses *uses_of(leat_map *map, const leat_state *state) {
-  state_uses *uses = leat_map_get(map, state);
-  if (!uses) leat_map_set(map, state, uses = leat_new(map->arena, state_uses));
+static held_uses *uses_of(leat_map *map, const leat_storage *held) {
+  held_uses *uses = leat_map_get(map, held);
+  if (!uses) leat_map_set(map, held, uses = leat_new(map->arena, held_uses));
   return uses;
 }
 
-static void change_state(leat_table *table, state_uses *uses, leat_unit *unit) {
-  fence(table, unit, uses->assigned);
+static void change_held(leat_table *table, held_uses *uses, leat_unit *unit) {
+  fence(table, unit, uses->stored);
   for (uint32_t i = 0; i < uses->reads.count; i++)
     all_users(table, uses->reads.items[i], NULL, unit);
   uses->reads.count = 0;
-  uses->assigned = unit;
+  uses->stored = unit;
 }
 
-// Operations on a state take effect in the order of the items.
-static void order_states(leat_table *table) {
-  leat_map map; // state → state_uses
+// Reads and stores of what is held take effect in the order of the items.
+static void order_held(leat_table *table) {
+  leat_map map; // storage → held_uses
   leat_map_init(&map, table->cg->scratch);
   for (uint32_t p = 0; p < table->items.count; p++) {
     leat_item *item = table->items.items[p];
-    const leat_region_states *states = changes(table, item);
-    for (uint32_t i = 0; states && i < item->node->output_count; i++)
-      if (states->kept[i]) change_state(table, uses_of(&map, states->results[i]), item->unit);
-    leat_state *state = leat_node_state(item->node);
-    if (!state) continue;
-    state_uses *uses = uses_of(&map, state);
-    if (item->node->op == LEAT_OP_read) {
-      all_users(table, item, uses->assigned, NULL);
+    const leat_region_places *places = places_of(table, item);
+    for (uint32_t i = 0; places && i < item->node->output_count; i++)
+      if (places->kept[i]) change_held(table, uses_of(&map, places->results[i]), item->unit);
+    if (!item->held) continue;
+    held_uses *uses = uses_of(&map, item->held);
+    if (reads_held(item)) {
+      all_users(table, item, uses->stored, NULL);
       leat_vec_push(map.arena, &uses->reads, item);
-      continue;
+    } else {
+      change_held(table, uses, item->unit);
     }
-    change_state(table, uses, item->unit);
   }
 }
 
 static void order_item(leat_table *table, leat_item *item) {
   for (uint32_t i = 0; i < item->reads.count; i++)
     goes_before(table, item->unit, item->reads.items[i]->producer->unit);
-  for (uint32_t i = 0; i < item->node->control_count; i++) {
-    leat_unit *needed = table->item_of[item->node->controls[i]->id]->unit;
-    if (item->node->op == LEAT_OP_read)
+  for (uint32_t i = 0; i < item->controls.count; i++) {
+    leat_unit *needed = item->controls.items[i]->unit;
+    if (reads_held(item))
       all_users(table, item, needed, NULL);
     else
       fence(table, item->unit, needed);
@@ -518,6 +515,6 @@ void leat_units_make(leat_table *table) {
     }
   }
   for (uint32_t p = 0; p < table->items.count; p++) order_item(table, table->items.items[p]);
-  order_states(table);
+  order_held(table);
   find_recvs(table);
 }

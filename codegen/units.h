@@ -20,7 +20,9 @@ typedef struct leat_table leat_table;
 typedef struct leat_storage leat_storage;
 typedef struct leat_codegen_state leat_codegen_state;
 typedef struct leat_image_state leat_image_state; // image.c's
+typedef struct leat_rotation leat_rotation;
 typedef leat_vec(leat_storage *) leat_storages;
+typedef leat_vec(leat_item *) leat_items;
 
 typedef enum leat_role {
   LEAT_ROLE_LEAF,   // comes from outside: constant, file, feed, variable, run count, received
@@ -39,8 +41,15 @@ typedef struct leat_access {
 
 struct leat_item {
   leat_node *node;
-  uint32_t port;     // the output that it is; 0 of a node that has none
-  uint32_t position; // in the table's items
+  uint32_t port;       // the output that it is; 0 of a node that has none
+  uint32_t position;   // in the table's items
+  leat_item **inputs;  // what the node reads, of its first output's item
+  leat_items controls; // likewise: must have run
+  leat_storage *held;  // what changes while the table runs: a variable, or what a region carries. A
+                       // leaf reads it, an effect stores its input there. NULL: neither
+  leat_item *behind;   // reads where the value was stored: its users have this one for it; or NULL
+  bool appends;        // an effect: behind what is held
+  leat_rotation *moves; // an effect: there is nothing to store, places are exchanged; or NULL
   leat_role role;
   bool wanted;      // somebody reads it in memory, as a whole
   bool once;        // WORK: must be a member, a cheap consumer would compute it too often
@@ -83,7 +92,8 @@ struct leat_storage {
   leat_arena_place place;         // of an ARENA; of what is donated, who touches it in the step
   union {
     const leat_state *state; // VARIABLE
-    const leat_node *node;   // CONSTANT, FILE, FEED, RUN_COUNT; PREPARED: who alone reads it
+    const leat_node *node;   // CONSTANT, FILE, FEED, RUN_COUNT; PREPARED: who alone reads it;
+                             // ARENA: of whose results in bodies it is one; NULL: of none
     uint32_t grown;          // GROWN: its number; several may be of one, with other types
   };
 };
@@ -125,8 +135,8 @@ typedef struct leat_extent {
 typedef leat_vec(leat_extent) leat_extents;
 
 // What a branch or a loop runs: the tables of its bodies, in the order of the node's attributes.
-// What they give is assigned to the storage of the node's outputs, as to variables; of a loop the
-// first table computes the predicate.
+// What they give is stored where the node's outputs lie; of a loop the first table computes the
+// predicate.
 typedef struct leat_region_tables {
   leat_table *tables[2];
   struct leat_launch *kernel; // from `prepare` on: the one kernel that it is; NULL: it is launched
@@ -139,24 +149,22 @@ typedef struct leat_region_tables {
   leat_vec(leat_storage *) panels;  // that launches in front of it make for products in it
 } leat_region_tables;
 
-// What stands for the outputs of a node with bodies, and for a loop's predicate.
+// Where the outputs of a node with bodies lie, in which these hold what they are carried or give.
 enum { LEAT_NO_INPUT = UINT32_MAX };
-typedef struct leat_region_states {
-  leat_state **results;
-  leat_state *predicate; // NULL: of a branch, it is an input
-  bool *kept;            // by result: it is a state of the body around, changed in place …
-  uint32_t *begins;      // … which this input is when the node begins; LEAT_NO_INPUT: none
-  leat_storage **pools;  // by result: where it lies, if it is rotated; else NULL
-} leat_region_states;
+typedef struct leat_region_places {
+  leat_storage **results;
+  bool *kept;       // by result: it is a result of the node around, changed in place …
+  uint32_t *begins; // … which this input is when the node begins; LEAT_NO_INPUT: none
+} leat_region_places;
 
-// Assignments of what other states hold, which are done by exchanging the places where the states
-// lie: each gets what the next one holds, the last one what the first does.
-typedef struct leat_rotation {
+// Results that lie in each other's place, which is mended by exchanging places: each gets what the
+// next one has, the last one what the first does.
+struct leat_rotation {
   const leat_node *node;      // whose results they are
   leat_vec(uint32_t) results; // by number
-  leat_vec(leat_state *) states;
+  leat_storages places;
   leat_unit *unit; // that does it; NULL: there is none yet
-} leat_rotation;
+};
 
 // A kernel call of a unit; `args` in the order of the kernel's.
 typedef struct leat_launch {
@@ -257,9 +265,9 @@ struct leat_table {
   leat_arena_plans arenas; // of a body: the first for what is known when it begins
   leat_extents extents;    // of a body: of what its loop carries
   uint32_t number;         // in the image, once it is written
-  leat_vec(leat_item *) items; // topological
-  leat_item **item_of;         // by node id: one for each output; NULL: not in this table
-  leat_unit *head, *tail;      // the units in order, until `schedule`
+  leat_items items;        // topological
+  leat_item **item_of;     // by node id: one for each output; NULL: not in this table
+  leat_unit *head, *tail;  // the units in order, until `schedule`
   leat_vec(leat_unit *) units; // the schedule
   leat_vec(leat_task) tasks;
   uint8_t
@@ -280,29 +288,30 @@ struct leat_codegen_state {
   leat_error *error;
   leat_image_state *image;
   leat_item **item_of;      // room for leat_table.item_of
-  leat_storage **variables; // by state id, behind those of the graph what bodies assign
-  bool *assigned;           // by state id: of those of the graph, the step does
+  leat_storage **variables; // by state id
+  bool *assigned;           // by state id: the step does
   leat_vec(leat_storage *) prepared;
   leat_map leaves;                   // node → leat_storage of constants, files, feeds, parameters
-  leat_map region_states;            // node with bodies → leat_region_states
-  leat_map stored;                   // nodes that are in memory, whoever reads them → themselves
-  leat_map appends;                  // assignments of what is appended → themselves
-  leat_map homes;                    // states that stand for a node's outputs → the node
-  leat_map rotated;                  // of these, those that change places → themselves
+  leat_map region_places;            // node with bodies → leat_region_places
   leat_bytes_map recipes;            // of units that are lowered (alike.c)
-  leat_map rotations;                // assignments → the leat_rotation that does them
   leat_vec(leat_table *) tables;     // the step, then what initialises variables
   leat_arena_plans arenas;           // the first for what is known when the step begins
   leat_vec(const leat_type *) grown; // by number
 };
 
 // -- sink.c: of a graph before all else -----------------------------------------------------------
-void leat_sink(void *context, leat_graph *graph); // the context: a leat_codegen_state
+void leat_sink(void *context, leat_graph *graph);               // the context: a leat_codegen_state
+void leat_transpose_operands(void *context, leat_graph *graph); // likewise
 
 // -- access.c -------------------------------------------------------------------------------------
-// Collects the nodes below `roots` (in order) as items and decides roles and accesses.
-void leat_table_collect(leat_table *table, leat_node *const *roots, uint32_t count);
-leat_item *leat_item_of(const leat_table *table, leat_value value);
+// Collects what the table's effects and what it stores need as items, and decides roles and
+// accesses.
+void leat_table_collect(leat_table *table);
+leat_item *leat_item_of(const leat_table *table, leat_value value); // as those see it who use it
+leat_item *leat_item_first(const leat_item *item);                  // of the node's outputs
+// What stores the value in a place, and what reads there when that has run: behind all items.
+leat_item *leat_item_store(leat_table *table, leat_item *value, leat_storage *place);
+leat_item *leat_item_behind(leat_table *table, leat_item *store);
 const leat_type *leat_item_type(const leat_item *item);
 const leat_type *leat_item_space(const leat_item *item); // type whose axes are iterated
 bool leat_item_reduces(const leat_item *item);           // a reduction over more than one element
@@ -312,18 +321,19 @@ int leat_item_result_axis(const leat_item *item, int k);
 // the node's position.
 bool leat_item_operand_axes(const leat_node *node, uint32_t i, int8_t *axis);
 leat_item *leat_item_memory(leat_table *table, leat_value value); // the item behind aliases
+leat_item *leat_item_operand(const leat_item *item, uint32_t i);  // likewise, of an input
 // So many of its first reads are copied before it runs: the first values of what a loop carries.
 uint32_t leat_item_copied_reads(const leat_item *item);
 
 // -- storage.c ------------------------------------------------------------------------------------
 leat_storage *leat_storage_arena(const leat_table *table, const leat_type *type);
-// A slot more of a pool; NULL: of a new one.
-leat_storage *leat_storage_slot(const leat_table *table, leat_storage *pool, const leat_type *type);
+// What is in an arena of its own becomes one more slot of a pool; NULL: of a new one.
+void leat_storage_move_to_pool(leat_storage *storage, leat_storage *pool);
 // What grows, as a value of this type.
 leat_storage *leat_storage_grown(leat_codegen_state *cg, uint32_t number, const leat_type *type);
 leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *state);
 // Strings whose bytes go when they are assigned: only a copy takes them out and puts others in.
-// What stands for a variable in a region owns none.
+// What a region carries owns none.
 bool leat_storage_owns_strings(const leat_storage *storage);
 leat_storage *leat_storage_leaf(leat_codegen_state *cg,
                                 leat_node *node); // const, load, feed, run_count
@@ -421,17 +431,13 @@ int leat_unit_find_passes(const leat_unit *unit); // of loops
 LEAT_MUST_USE leat_status leat_lower_unit(leat_table *table, leat_unit *unit);
 
 // -- codegen.c: the stages of a table -------------------------------------------------------------
-// Up to the order of its units.
-void leat_table_arrange(leat_table *table, leat_node *const *roots, uint32_t count);
+void leat_table_arrange(leat_table *table); // up to the order of its units
 // Scratch memory, what shares memory, which regions are one kernel: all that kernels depend on.
 LEAT_MUST_USE leat_status leat_table_prepare(leat_table *table);
 LEAT_MUST_USE leat_status leat_table_plan(leat_table *table);
 LEAT_MUST_USE leat_status leat_table_lower(leat_table *table);
 
 // -- region.c -------------------------------------------------------------------------------------
-// In all bodies of the graph, what is carried or given becomes states, read and assigned. Returns
-// how many, numbered behind the graph's own.
-uint32_t leat_regions_begin(leat_codegen_state *cg);
 // Where a result of a node with bodies goes.
 leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint32_t i);
 // The tables of a new unit REGION.
@@ -440,20 +446,18 @@ void leat_region_arrange(leat_table *table, leat_unit *unit);
 LEAT_MUST_USE leat_status leat_region_prepare(leat_table *table, leat_unit *unit);
 void leat_lower_region(leat_table *table, leat_unit *unit);
 
-// At the body's end, in the name of the node whose it is: a read (`input` NULL) or an assignment.
-leat_node *leat_region_append(leat_graph *body, leat_op op, leat_state *state,
-                              const leat_value *input);
-// What the state holds when the assignment has run.
-leat_node *leat_region_read_behind(leat_graph *body, leat_state *state, leat_node *assign);
-
-leat_region_states *leat_region_states_of(leat_codegen_state *cg, const leat_node *node);
+leat_region_places *leat_region_places_of(leat_codegen_state *cg, const leat_node *node);
+// The place that the parameter of a table's body is carried in; NULL: it lies where the input does.
+leat_storage *leat_region_held(const leat_table *body, const leat_node *param);
+// Stores what the inputs of a body's `yield`, an item, are where they go.
+void leat_region_store_results(leat_table *body, leat_item *yield);
 
 // -- in_place.c -----------------------------------------------------------------------------------
-// Chooses the states that the results of a body are made in, *out: these, of which some change
-// places then. Makes the results lie there from where they are first made: what nodes in the body
-// change on the way is theirs to keep (leat_region_states.kept). Before the results are assigned.
-void leat_region_update_in_place(leat_codegen_state *cg, leat_graph *body,
-                                 leat_state *const *states, leat_state ***out);
+// Chooses the places that the results of a body are made in: `results`, of which some are exchanged
+// then. Makes the results lie there from where they are first made: what nodes in the body change
+// on the way is theirs to keep (leat_region_places.kept).
+leat_storage **leat_region_update_in_place(leat_table *body, leat_item *yield,
+                                           leat_storage **results);
 
 // -- memory_print.c -------------------------------------------------------------------------------
 // Where the values of the step, of its bodies and of what initialises its variables lie.

@@ -263,6 +263,24 @@ TEST(a_variable_read_elsewhere_is_not_overwritten_too_early) {
                 3, 1, 3, FEED2(0, 30, 30));
 }
 
+// Whoever asks for a dump has it compared with what it was.
+TEST(code_generation_changes_nothing_that_it_reads) {
+  dump d =
+      dump_of("var w: f32[8] = sum(normal(out=f32[8, 8]), axis=1)\n"
+              "entry f(x: f32[4200], m: f32[8, 8], n: i64[]) -> (y: f32[4200], z: f32[8, 8]) {\n"
+              "  _, y, b = while (t: i64[] = 0, a = x, b = x * 2) t < n {\n"
+              "    _, c = while (u: i64[] = 0, c = a) u < t { next u + 1, scatter_set(c, u, 1) }\n"
+              "    d = if t > 2 { yield scatter_set(c, t, 3) } else { yield c }\n"
+              "    next t + 1, b, d\n"
+              "  }\n"
+              "  z = m @ transpose(m + w)\n"
+              "  w := w + 1\n"
+              "}\n",
+              "plan", true);
+  CHECK(count(d.text, "\ntable ") > 4);
+  free(d.text);
+}
+
 // -- Memory ---------------------------------------------------------------------------------------
 
 TEST(a_chain_of_layers_needs_the_memory_of_two) {
