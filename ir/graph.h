@@ -33,6 +33,12 @@ typedef struct leat_value {
   uint32_t port;
 } leat_value;
 
+// What an element of a tensor of integers or truth values (0, 1) is, if it is known.
+typedef struct leat_element {
+  bool known;
+  leat_dim dim;
+} leat_element;
+
 typedef struct leat_attr {
   union {
     int64_t i; // INT, BOOL, DTYPE
@@ -70,6 +76,7 @@ struct leat_node {
   leat_entry *entry;        // the entry it belongs to; NULL: top level
   leat_span span;
   const char *place; // interned "file:line:column", where it may fail (set by `prune`); else NULL
+  const leat_element *elements; // of its output, as far as a front end knows; see ops/known.h
 };
 
 typedef enum leat_state_kind {

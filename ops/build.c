@@ -3,6 +3,7 @@
 #include "ops/build.h"
 
 #include "base/tensor.h"
+#include "ops/known.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
 
@@ -240,6 +241,7 @@ static leat_value append(leat_builder *builder, const char *name, const leat_nod
   leat_node_list binders = {0};
   leat_node_find_binders(graph, node, graph->arena, &binders);
   for (uint32_t i = 0; i < binders.count; i++) leat_node_add_control(graph, node, binders.items[i]);
+  if (builder->infers) leat_infer_elements(graph, node);
   if (node->entry && node->effect && !graph->owner)
     leat_vec_push(graph->arena, &node->entry->effects, node);
   return (leat_value){node, 0};

@@ -17,6 +17,7 @@ typedef struct leat_builder {
   const char *colocate; // the same
   leat_entry *entry;    // the same; effects are appended to entry->effects
   const char *place;    // the same; NULL: `prune` finds it
+  bool infers;          // what the new nodes' elements are, too (ops/known.h)
 } leat_builder;
 
 // `name` is the path wished for: made unique with _1, _2, …. attrs: one for each attribute of the

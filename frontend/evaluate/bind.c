@@ -124,6 +124,7 @@ static const char *misplaced(const binder *b, uint32_t i, const char *expected, 
 
 static bool wrong_kind(binder *b, uint32_t i, const char *expected, ev found, leat_span span) {
   const char *hint = i ? "" : called_optimiser(b);
+  if (!strcmp(expected, "[int]")) hint = ev_as_dynamic_items(b->e, found, span);
   if (ev_is_tensor(found) && i && !*hint) hint = items_given(b, b->params->count);
   if (!*hint) hint = shape_given(b, i, found);
   if (!*hint) hint = misplaced(b, i, expected, found, span);

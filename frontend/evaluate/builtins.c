@@ -396,6 +396,11 @@ static const ev_builtin builtins[] = {
      PARAMS(2, "dy", "x"), EV_COLLECTS_NOTHING, builtin_sum_like},
     {"dynamic", "dynamic(count): the dimension that an integer scalar is, known only while running",
      PARAMS(1, "count"), EV_COLLECTS_NOTHING, builtin_dynamic},
+    {"static_value",
+     "static_value(x): a tensor of integers or truth values as numbers and lists, where all of it "
+     "is "
+     "known while compiling; else x itself",
+     PARAMS(1, "x"), EV_COLLECTS_NOTHING, ev_builtin_static_value},
     {"load", "load(file, name): a tensor of a .safetensors, .npz or .npy file",
      PARAMS(1, "file", "name"), EV_COLLECTS_NOTHING, builtin_load},
     {"grad", "grad(loss, targets): the gradients of a loss, one for each of a list",

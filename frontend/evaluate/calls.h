@@ -15,6 +15,8 @@ bool ev_is_weak_dtype(const ev_scope *scope, const leat_expr *base);
 bool ev_as_dim(evaluator *e, ev value, leat_span span, leat_dim *out);
 // "; `dynamic(k)` is a dim …" of an integer scalar where a dim or an int is asked for.
 const char *ev_as_dynamic(evaluator *e, ev value, leat_span span, const char *otherwise);
+// The same of a row of integers where a list is asked for; else "".
+const char *ev_as_dynamic_items(evaluator *e, ev value, leat_span span);
 bool ev_as_dims(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count);
 // Numbers below 0 too.
 bool ev_as_offset(evaluator *e, ev value, leat_span span, leat_dim *out);
@@ -23,6 +25,11 @@ bool ev_as_offsets(evaluator *e, ev value, leat_span span, leat_dim **out, uint3
 // type, a variable is read, the rest is checked. `what` is for messages: "`y`".
 ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, const char *what,
           const char *hint);
+
+// -- known.c --------------------------------------------------------------------------------------
+// A scalar or a row of integers of which each is known as that; anything else as it is.
+ev ev_as_known(evaluator *e, ev value);
+ev ev_builtin_static_value(evaluator *e, const ev_builtin_call *call);
 
 // -- bind.c ---------------------------------------------------------------------------------------
 // Binds the arguments to the parameters of `function` in a new scope; NULL: reported.

@@ -62,6 +62,7 @@ static bool read_bound(evaluator *e, const leat_expr *written, leat_dim dim, int
   const int64_t most = INT64_MAX / 2; // longer than any axis
   leat_dims *dims = e->graph->dims;
   ev value = written ? ev_expr(e, written, NULL) : ev_none();
+  value = ev_as_known(e, value);
   if (value.kind == EV_ERROR) return false;
   if (value.kind == EV_NONE) return true;
   if (value.kind != EV_INT && value.kind != EV_DIM) {
@@ -111,7 +112,7 @@ static bool in_steps(leat_dims *dims, leat_dim size, int64_t step, leat_dim *out
 
 // Down an axis go the same elements as up, from the last of them on.
 static bool slice_axis(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
-  ev step = item->step ? ev_expr(e, item->step, NULL) : ev_int(1);
+  ev step = item->step ? ev_as_known(e, ev_expr(e, item->step, NULL)) : ev_int(1);
   if (step.kind != EV_INT || step.i == 0) {
     if (step.kind != EV_ERROR) ev_fail(e, item->step->span, "a slice's step is an int, not 0");
     return false;

@@ -11,7 +11,8 @@ leat_builder ev_builder(evaluator *e, leat_span span) {
                         .device = e->device,
                         .colocate = e->colocate,
                         .entry = e->entry,
-                        .place = e->place};
+                        .place = e->place,
+                        .infers = !e->absolute};
 }
 
 const char *ev_node_name(evaluator *e, const char *hint, const char *fallback) {

@@ -59,6 +59,7 @@ static bool sort_axes(evaluator *e, int64_t *axes, uint32_t count, leat_span spa
 
 static bool int_list(evaluator *e, const op_call *call, const char *name, ev value, bool axes,
                      leat_span span, leat_attr *out) {
+  value = ev_as_known(e, value);
   ev_list one = {.count = 1, .items = &(ev){.kind = EV_INT, .i = value.i}};
   if (value.kind == EV_INT) value = (ev){.kind = EV_LIST, .list = &one};
   if (value.kind != EV_LIST || value.list->count > LEAT_MAX_RANK) {
@@ -71,7 +72,7 @@ static bool int_list(evaluator *e, const op_call *call, const char *name, ev val
   uint32_t count = value.list->count;
   int64_t *ints = leat_new_array(e->arena, int64_t, (size_t)count + 1);
   for (uint32_t i = 0; i < count; i++) {
-    ev item = value.list->items[i];
+    ev item = ev_as_known(e, value.list->items[i]);
     if (item.kind != EV_INT) {
       const char *late = item.kind == EV_DIM ? " that is known only while running" : "";
       ev_fail(e, span, "attribute `%s` of `%s`: expected ints, found %s%s", name, call->info->name,
@@ -93,7 +94,7 @@ static ev fill_hole(evaluator *e, const op_call *call, ev shape, leat_span span)
   ev items[LEAT_MAX_RANK], *hole = NULL;
   if (shape.kind != EV_LIST || shape.list->count > LEAT_MAX_RANK) return shape;
   for (uint32_t i = 0; i < shape.list->count; i++) {
-    items[i] = shape.list->items[i];
+    items[i] = ev_as_known(e, shape.list->items[i]);
     if (items[i].kind == EV_INT && items[i].i == -1 && !hole) {
       hole = &items[i];
       continue;
@@ -118,6 +119,7 @@ static bool shape_list(evaluator *e, const op_call *call, ev value, leat_span sp
     return true;
   }
   leat_dim *dims;
+  value = ev_as_known(e, value);
   if (call->op == LEAT_OP_reshape && !e->absolute) value = fill_hole(e, call, value, span);
   // Padding by a negative number takes elements away.
   bool signed_too = call->op == LEAT_OP_pad || e->absolute;
@@ -143,6 +145,7 @@ static bool convert_attr(evaluator *e, const op_call *call, int index, leat_attr
   bool axis = !strcmp(name, "axis") && call->op != LEAT_OP_iota && !e->absolute;
   switch (info->kind) {
   case LEAT_ATTR_INT:
+    value = ev_as_known(e, value);
     out->i = value.i;
     return expect(e, call, name, EV_INT, "an int", value, span) &&
            (!axis || normal_axis(e, &out->i, rank_of(call), span));

@@ -2,6 +2,8 @@
 // does.
 #include "frontend/evaluate/types.h"
 
+#include "base/name.h"
+
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/names.h"
 #include "frontend/evaluate/statements.h"
@@ -57,6 +59,7 @@ const char *ev_as_dynamic(evaluator *e, ev value, leat_span span, const char *ot
 }
 
 static bool as_dim(evaluator *e, ev value, bool negative, leat_span span, leat_dim *out) {
+  value = ev_as_known(e, value);
   if (value.kind == EV_INT && value.i < 0 && !negative) {
     ev_fail(e, span, "a dimension cannot be %lld", (long long)value.i);
     return false;
@@ -79,11 +82,24 @@ bool ev_as_offset(evaluator *e, ev value, leat_span span, leat_dim *out) {
   return as_dim(e, value, true, span, out);
 }
 
+const char *ev_as_dynamic_items(evaluator *e, ev value, leat_span span) {
+  const leat_type *type = ev_tensor_type(value);
+  if (!type || type->rank != 1 || !leat_dtype_in_class(type->dtype, LEAT_CLASS_INTEGER)) return "";
+  const char *text = ev_source_text(e, span);
+  bool is_word = leat_name_is_word(text, strlen(text));
+  return leat_arena_printf(e->arena,
+                           ", of which not all is known while compiling; as a dim an item of it is "
+                           "`dynamic(%s%s%s[0])`",
+                           is_word ? "" : "(", text, is_word ? "" : ")");
+}
+
 static bool as_dims(evaluator *e, ev value, bool negative, leat_span span, leat_dim **out,
                     uint32_t *count) {
+  value = ev_as_known(e, value);
   if (value.kind == EV_ERROR) return false;
   if (value.kind != EV_LIST) {
-    ev_fail(e, span, "expected a list of dimensions, found %s", ev_kind_name(value));
+    ev_fail(e, span, "expected a list of dimensions, found %s%s", ev_kind_name(value),
+            ev_as_dynamic_items(e, value, span));
     return false;
   }
   if (value.list->count > LEAT_MAX_RANK) {
@@ -414,6 +430,7 @@ static ev fit_tensor(evaluator *e, const leat_expr *declared, ev value, leat_spa
 }
 
 static ev static_list(evaluator *e, const leat_expr *item, ev value) {
+  if (item->kind == LEAT_EXPR_NAME && !strcmp(item->name, "int")) value = ev_as_known(e, value);
   if (value.kind != EV_LIST) { // one value where a list is wanted is a list of one
     ev one = ev_static_value(e, item, value);
     return one.kind == EV_ERROR ? one : ev_make_list(e, &one, 1);
@@ -432,6 +449,7 @@ ev ev_static_value(evaluator *e, const leat_expr *declared, ev value) {
     return declared->list.count == 1 ? static_list(e, declared->list.items[0], value) : ev_error();
   if (declared->kind == LEAT_EXPR_VAR_TYPE) return value.kind == EV_STATE ? value : ev_error();
   const char *name = declared->kind == LEAT_EXPR_NAME ? declared->name : "";
+  if (!strcmp(name, "int")) value = ev_as_known(e, value);
   if (!strcmp(name, "any")) return value;
   if (!strcmp(name, "float") && value.kind == EV_INT) return ev_float((double)value.i);
   if (!strcmp(name, "list") && value.kind != EV_LIST) return ev_make_list(e, &value, 1);

@@ -1,0 +1,43 @@
+// What tensors hold, where that is known while compiling (ops/known.h), as numbers and lists.
+#include "frontend/evaluate/calls.h"
+
+#include "ops/known.h"
+
+// The elements from *next on, along `axis` and those behind it.
+static ev held(evaluator *e, const leat_type *type, int32_t axis, const leat_element **next) {
+  if (axis == type->rank) {
+    leat_dim dim = (*next)++->dim;
+    return type->dtype == LEAT_bool ? ev_bool(dim.value) : ev_of_dim(dim);
+  }
+  uint32_t count = (uint32_t)type->dims[axis].value;
+  ev *items = ev_new_items(e, count);
+  for (uint32_t i = 0; items && i < count; i++) items[i] = held(e, type, axis + 1, next);
+  return items ? ev_take_list(e, items, count) : ev_error();
+}
+
+static bool is_all_known(ev value) {
+  if (value.kind != EV_TENSOR) return false;
+  const leat_type *type = leat_value_type(value.tensor);
+  const leat_element *elements = leat_known_elements(value.tensor);
+  int64_t count = leat_type_static_elements(type);
+  bool all = elements || (count == 0 && type->rank == 1 &&
+                          leat_dtype_in_class(type->dtype, LEAT_CLASS_INTEGER));
+  for (int64_t i = 0; all && i < count; i++) all = elements[i].known;
+  return all;
+}
+
+static ev static_value(evaluator *e, ev value) {
+  if (!is_all_known(value)) return value;
+  const leat_element *next = leat_known_elements(value.tensor);
+  return held(e, leat_value_type(value.tensor), 0, &next);
+}
+
+ev ev_as_known(evaluator *e, ev value) {
+  const leat_type *type = value.kind == EV_TENSOR ? leat_value_type(value.tensor) : NULL;
+  bool may_be = type && type->rank <= 1 && type->dtype != LEAT_bool;
+  return may_be ? static_value(e, value) : value;
+}
+
+ev ev_builtin_static_value(evaluator *e, const ev_builtin_call *call) {
+  return static_value(e, call->args[0]);
+}
