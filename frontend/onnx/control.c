@@ -53,12 +53,11 @@ static void write_branch(onnx_writer *w, const onnx_graph *graph) {
 static const char *open_targets(onnx_writer *w) {
   leat_text text = {0};
   for (size_t i = 0; i < w->node->n_output; i++)
-    leat_text_add(&text, "%s%s%s", i ? ", " : "", onnx_target(w, i, 0, false),
+    leat_text_add(&text, "%s%s%s", i ? ", " : "", onnx_target(w, i, 0),
                   *w->node->output[i] ? ": any" : "");
   return take(w, &text);
 }
 
-// What is decided while compiling may give what is known then.
 void onnx_write_if(onnx_writer *w) {
   const onnx_graph *then = body_of(w, "then_branch"), *otherwise = body_of(w, "else_branch");
   onnx_value p = onnx_input(w, 0);
@@ -67,7 +66,7 @@ void onnx_write_if(onnx_writer *w) {
               otherwise->n_output >= w->node->n_output;
   if (!fits) {
     if (then && otherwise) onnx_problem(w, "its branches give less than it does");
-    onnx_targets(w, count, 0, false);
+    onnx_targets(w, count, 0);
     return;
   }
   // The targets are values behind the branches only.
@@ -199,7 +198,7 @@ static void write_results(onnx_writer *w, const char *call, size_t states) {
 
 static bool say_unfit(onnx_writer *w) {
   onnx_problem(w, "its body does not take and give as many values as it does");
-  onnx_targets(w, (int)w->node->n_output, 0, false);
+  onnx_targets(w, (int)w->node->n_output, 0);
   return false;
 }
 
@@ -272,10 +271,11 @@ void onnx_write_loop(onnx_writer *w) {
   const char *init = input_list(w, 2, given);
   onnx_body written = write_body(w, body, "loop_body", 2, states);
   bool counted = count.text && hands_on_condition(body);
-  const char *call = leat_arena_printf(
-      w->arena, "onnx_loop(%s, %s, %s, %s, %s%s%s)", written.name, count.text ? count.text : "none",
-      condition.text ? condition.text : "true", init, written.captured,
-      counted ? ", counted=true" : "", row_shapes(w, body, 1 + states));
+  const char *call = leat_arena_printf(w->arena, "onnx_loop(%s, %s, %s, %s, %s%s%s)", written.name,
+                                       count.text ? onnx_as_numbers(w, count) : "none",
+                                       condition.text ? onnx_as_numbers(w, condition) : "true",
+                                       init, written.captured, counted ? ", counted=true" : "",
+                                       row_shapes(w, body, 1 + states));
   write_results(w, call, states);
 }
 
@@ -320,9 +320,8 @@ void onnx_write_sequence_map(onnx_writer *w) {
   }
   const char *xs = input_list(w, 0, given);
   onnx_body written = write_body(w, body, "map_body", 0, 0);
-  onnx_line(w, "%s = onnx_sequence_map(%s, %s, %s, outputs=%zu)%s",
-            onnx_targets(w, (int)count, 0, false), written.name, xs, written.captured, count,
-            count == 1 ? "[0]" : "");
+  onnx_line(w, "%s = onnx_sequence_map(%s, %s, %s, outputs=%zu)%s", onnx_targets(w, (int)count, 0),
+            written.name, xs, written.captured, count, count == 1 ? "[0]" : "");
 }
 
 // -- Modifiers of attention -----------------------------------------------------------------------
@@ -353,7 +352,7 @@ void onnx_write_flex_attention(onnx_writer *w) {
   const onnx_dtype *dtype = onnx_dtype_of(to);
   if (!q.text || !k.text || !v.text || !dtype) {
     onnx_problem(w, "it has three inputs, and a precision that is a data type");
-    onnx_targets(w, 1, q.data_type, false);
+    onnx_targets(w, 1, q.data_type);
     return;
   }
   const char *scores = onnx_identifier(w, "scores"), *shares = onnx_identifier(w, "shares");
@@ -363,6 +362,6 @@ void onnx_write_flex_attention(onnx_writer *w) {
   const char *last = modified(w, "score_mod", scores, to);
   onnx_line(w, "%s = softmax(%s)", shares, last);
   last = modified(w, "prob_mod", shares, to);
-  onnx_line(w, "%s = onnx_flex_results(%s, %s)", onnx_targets(w, 1, q.data_type, false), last,
+  onnx_line(w, "%s = onnx_flex_results(%s, %s)", onnx_targets(w, 1, q.data_type), last,
             onnx_as_tensor(w, v));
 }

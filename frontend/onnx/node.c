@@ -28,10 +28,13 @@ const char *onnx_as_tensor(onnx_writer *w, onnx_value value) {
   return leat_arena_printf(w->arena, "cast(%s, %s)", value.text, leat_dtype_name(carrier));
 }
 
-// Whole numbers while compiling are of 64 bits.
-const char *onnx_known_text(onnx_writer *w, const char *text, int32_t data_type) {
-  bool narrow = data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32;
-  return narrow ? leat_arena_printf(w->arena, "onnx_known_i32(%s)", text) : text;
+// As numbers and lists, where it is known while compiling what they are.
+const char *onnx_as_numbers(onnx_writer *w, onnx_value value) {
+  bool may_be = !value.data_type || value.data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ||
+                value.data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 ||
+                value.data_type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+  if (value.known || !may_be) return value.text;
+  return leat_arena_printf(w->arena, "static_value(%s)", value.text);
 }
 
 static const onnx_attribute *attribute_in(const onnx_call *call, const onnx_node *node,
@@ -76,18 +79,18 @@ static const char *caller_name(const onnx_call *call, const char *name) {
   return name;
 }
 
-const char *onnx_target(onnx_writer *w, size_t i, int32_t data_type, bool known) {
+const char *onnx_target(onnx_writer *w, size_t i, int32_t data_type) {
   const char *name = i < w->node->n_output ? w->node->output[i] : "";
   if (!*name) return "_";
   const char *id = onnx_identifier(w, caller_name(w->call, name));
-  onnx_bind(w, name, (onnx_value){id, data_type, known, NULL, false, false});
+  onnx_bind(w, name, (onnx_value){id, data_type, false, NULL, false, false});
   return id;
 }
 
-const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool known) {
+const char *onnx_targets(onnx_writer *w, int count, int32_t data_type) {
   leat_text text = {0};
   for (int i = 0; i < count; i++)
-    leat_text_add(&text, "%s%s", i ? ", " : "", onnx_target(w, (size_t)i, data_type, known));
+    leat_text_add(&text, "%s%s", i ? ", " : "", onnx_target(w, (size_t)i, data_type));
   return leat_model_take_text(w->arena, &text);
 }
 
@@ -96,36 +99,12 @@ const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool know
 
 enum { MOST_INPUTS = 1 << 16 };
 
-// Shapes are i64, or i32, and truth values say what is chosen of them. Others are tensors from
-// their constants on, so that they are rounded and wrap as ONNX says.
-bool onnx_may_be_known(int32_t data_type) {
-  return data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ||
-         data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 ||
-         data_type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
-}
-
-static bool is_known(onnx_writer *w, const onnx_op *op) {
-  if (!*op->known) return false;
-  const char *at = op->inputs;
-  char kind = 0;
-  leat_word each;
-  for (size_t i = 0; i < w->node->n_input; i++) {
-    if (kind != '*' && leat_next_word(&at, &each)) kind = each.at[0];
-    onnx_value value = onnx_input(w, i);
-    if (kind != 's' && value.text && !(value.known && onnx_may_be_known(value.data_type)))
-      return false;
-  }
-  return true;
-}
-
-static void add_list(onnx_writer *w, leat_row_arguments *args, size_t first, bool raw) {
+static void add_list(onnx_writer *w, leat_row_arguments *args, size_t first) {
   leat_text list = {0};
   for (size_t i = first; i < w->node->n_input; i++) {
     onnx_value value = onnx_input(w, i);
     leat_text_add(&list, "%s%s", i > first ? ", " : "[",
-                  !value.text ? "none"
-                  : raw       ? value.text
-                              : onnx_as_tensor(w, value));
+                  value.text ? onnx_as_tensor(w, value) : "none");
   }
   leat_text_add_string(&list, list.size ? "]" : "[]");
   leat_vec_push(w->arena, &args->items, leat_model_take_text(w->arena, &list));
@@ -141,7 +120,9 @@ static void add_input(onnx_writer *w, leat_row_arguments *args, const leat_word 
     value.text = "0";
   }
   if (!value.text) return;
-  const char *text = raw || !strchr("twf", spec->at[0]) ? value.text : onnx_as_tensor(w, value);
+  const char *text = raw || spec->at[0] == 's' ? value.text
+                     : spec->at[0] == 'k'      ? onnx_as_numbers(w, value)
+                                               : onnx_as_tensor(w, value);
   if (spec->at[0] == 'f') text = onnx_forest_text(w, text, &args->named);
   if (value.window_first && spec->at[0] == 'w') leat_text_add(&args->named, ", window_first=true");
   if (equals)
@@ -157,7 +138,7 @@ static void add_inputs(onnx_writer *w, const onnx_op *op, leat_row_arguments *ar
   leat_word spec;
   for (; leat_next_word(&at, &spec); i++) {
     if (spec.at[0] == '*') {
-      add_list(w, args, i, raw || (spec.size > 1 && spec.at[1] == 'k'));
+      add_list(w, args, i);
       return;
     }
     add_input(w, args, &spec, i, raw);
@@ -235,30 +216,33 @@ static int32_t type_given(onnx_writer *w, const onnx_op *op) {
 }
 
 // `onnx_max_pool|onnx_max_pool_indexed`: the first where only the first result is wanted.
-static const char *pattern_of(onnx_writer *w, const onnx_op *op, bool known, int *count) {
+static const char *pattern_of(onnx_writer *w, const onnx_op *op, int *count) {
   const char *bar = strchr(op->write, '|');
   bool more = false;
   for (size_t i = 1; i < w->node->n_output; i++) more = more || *w->node->output[i];
   *count = op->outputs ? op->outputs : (int)w->node->n_output;
-  if (known || !bar) return known ? op->known : op->write;
+  if (!bar) return op->write;
   if (more) return bar + 1;
   *count = 1;
   return leat_arena_strndup(w->arena, op->write, (size_t)(bar - op->write));
 }
 
+// Whether numbers of the text may stand beside a tensor: they are of its dtype then.
+static bool stands_beside(onnx_writer *w, const onnx_op *op) {
+  bool beside = false;
+  for (size_t i = 0; strchr(op->write, '$') && i < w->node->n_input; i++) {
+    onnx_value value = onnx_input(w, i);
+    beside = beside || (value.text && !value.known);
+  }
+  return beside;
+}
+
 static void write_row(onnx_writer *w, const onnx_op *op) {
   int count;
-  bool known = is_known(w, op), infix = strchr(op->write, '$') != NULL;
-  const char *pattern = pattern_of(w, op, known, &count);
+  const char *pattern = pattern_of(w, op, &count);
   leat_row_arguments args = {0};
   leat_text line = {0};
-  bool literals = known;
-  if (infix && !known) // beside a tensor a number is one of its dtype
-    for (size_t i = 0; i < w->node->n_input; i++) {
-      onnx_value value = onnx_input(w, i);
-      literals = literals || (value.text && !value.known);
-    }
-  add_inputs(w, op, &args, literals);
+  add_inputs(w, op, &args, stands_beside(w, op));
   for (size_t i = 0; i < w->node->n_attribute; i++)
     add_attribute(w, op, w->node->attribute[i], &args.named);
   if (!op->outputs) leat_text_add(&args.named, ", outputs=%zu", w->node->n_output);
@@ -268,8 +252,7 @@ static void write_row(onnx_writer *w, const onnx_op *op) {
                  op->outputs);
   int32_t given = type_given(w, op);
   const char *text = line.size ? line.data : "0";
-  onnx_line(w, "%s = %s%s", onnx_targets(w, count, given, known),
-            known ? onnx_known_text(w, text, given) : text,
+  onnx_line(w, "%s = %s%s", onnx_targets(w, count, given), text,
             !op->outputs && count == 1 ? "[0]" : "");
   leat_text_finish(&args.named);
   leat_text_finish(&line);
@@ -281,7 +264,7 @@ static void write_row(onnx_writer *w, const onnx_op *op) {
 enum { MOST_NODES = 2000000, MOST_ATTRIBUTES = 100 };
 
 static void bind_nothing(onnx_writer *w) {
-  onnx_targets(w, (int)w->node->n_output, 0, false);
+  onnx_targets(w, (int)w->node->n_output, 0);
 }
 
 static void say_unsupported(onnx_writer *w) {

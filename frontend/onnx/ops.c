@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const onnx_op ops[] = {
-#define OP(domain, name, since, write, known, inputs, outputs, gives, attributes)                  \
-  {domain, #name, since, write, known, inputs, outputs, gives, attributes},
+#define OP(domain, name, since, write, inputs, outputs, gives, attributes)                         \
+  {domain, #name, since, write, inputs, outputs, gives, attributes},
 #include "frontend/onnx/ops.def"
 #undef OP
 };

@@ -48,8 +48,7 @@ static void write_cast(onnx_writer *w, onnx_value x, int32_t to) {
   const onnx_attribute *rounding = onnx_attribute_of(w, "round_mode");
   leat_text text = {0};
   if (!dtype) onnx_problem(w, "it converts to a data type that is unknown");
-  bool known = x.known && onnx_may_be_known(to);
-  leat_text_add_string(&text, known ? x.text : onnx_as_tensor(w, x));
+  leat_text_add_string(&text, onnx_as_tensor(w, x));
   if (from && from->is_code) wrap(w, &text, "onnx_decode", from->name);
   if (dtype && dtype->is_code) {
     wrap(w, &text, "onnx_encode", dtype->name);
@@ -64,8 +63,7 @@ static void write_cast(onnx_writer *w, onnx_value x, int32_t to) {
     leat_text_finish(&text);
     text = whole;
   }
-  onnx_line(w, "%s = %s", onnx_targets(w, 1, to, known),
-            known ? onnx_known_text(w, text.data, to) : text.data);
+  onnx_line(w, "%s = %s", onnx_targets(w, 1, to), text.data);
   leat_text_finish(&text);
 }
 
@@ -79,12 +77,12 @@ static void write_cast_like(onnx_writer *w) {
   onnx_value x = onnx_input(w, 0), like = onnx_input(w, 1);
   if (!x.text || !like.text) {
     onnx_problem(w, "it has two inputs");
-    onnx_targets(w, 1, 0, false);
+    onnx_targets(w, 1, 0);
   } else if (like.data_type) {
     write_cast(w, x, like.data_type);
   } else {
-    onnx_line(w, "%s = onnx_cast(%s, dtype(%s))", onnx_targets(w, 1, 0, false),
-              onnx_as_tensor(w, x), onnx_as_tensor(w, like));
+    onnx_line(w, "%s = onnx_cast(%s, dtype(%s))", onnx_targets(w, 1, 0), onnx_as_tensor(w, x),
+              onnx_as_tensor(w, like));
   }
 }
 
@@ -123,13 +121,13 @@ static void write_quantize(onnx_writer *w) {
   leat_text text = {0};
   add_quantised(w, &text);
   if (dtype && dtype->is_code)
-    onnx_line(w, "%s = onnx_quantize_to_code(%s, format=\"%s\"%s)", onnx_targets(w, 1, to, false),
+    onnx_line(w, "%s = onnx_quantize_to_code(%s, format=\"%s\"%s)", onnx_targets(w, 1, to),
               text.data, dtype->name, onnx_int(w, "saturate", 1) ? "" : ", saturate=false");
   else if (dtype)
-    onnx_line(w, "%s = onnx_quantize(%s, to=%s)", onnx_targets(w, 1, to, false), text.data,
+    onnx_line(w, "%s = onnx_quantize(%s, to=%s)", onnx_targets(w, 1, to), text.data,
               leat_dtype_name(dtype->carrier));
   else // only the language knows the zero point's
-    onnx_line(w, "%s = onnx_quantize(%s)", onnx_targets(w, 1, 0, false), text.data);
+    onnx_line(w, "%s = onnx_quantize(%s)", onnx_targets(w, 1, 0), text.data);
   leat_text_finish(&text);
 }
 
@@ -139,8 +137,8 @@ static void write_dequantize(onnx_writer *w) {
   leat_text text = {0};
   add_quantised(w, &text);
   if (dtype) leat_text_add(&text, ", to=%s", leat_dtype_name(dtype->carrier));
-  onnx_line(w, "%s = onnx_dequantize(%s)",
-            onnx_targets(w, 1, to ? to : onnx_input(w, 1).data_type, false), text.data);
+  onnx_line(w, "%s = onnx_dequantize(%s)", onnx_targets(w, 1, to ? to : onnx_input(w, 1).data_type),
+            text.data);
   leat_text_finish(&text);
 }
 
@@ -155,9 +153,8 @@ static void write_constant_of_shape(onnx_writer *w) {
       onnx_problem(w, "its value is not one number of a supported type");
   }
   const onnx_dtype *dtype = onnx_dtype_of(value.data_type);
-  bool known = shape.known && value.data_type == 7;
-  onnx_line(w, "%s = onnx_%s(%s, %s, %s)", onnx_targets(w, 1, value.data_type, known),
-            known ? "known_fill" : "fill", shape.text ? shape.text : "[]", value.text,
+  onnx_line(w, "%s = onnx_fill(%s, %s, %s)", onnx_targets(w, 1, value.data_type),
+            shape.text ? onnx_as_numbers(w, shape) : "[]", value.text,
             dtype ? leat_dtype_name(dtype->carrier) : "f32");
 }
 
@@ -170,7 +167,7 @@ static void write_optional(onnx_writer *w) {
 
 static void write_optional_has_element(onnx_writer *w) {
   onnx_value x = onnx_input(w, 0);
-  onnx_line(w, "%s = %s != none", onnx_targets(w, 1, 9, true), x.text ? x.text : "none");
+  onnx_line(w, "%s = tensor(%s != none)", onnx_targets(w, 1, 9), x.text ? x.text : "none");
 }
 
 // The text of a value that an attribute names.
@@ -193,7 +190,7 @@ static void write_gradient(onnx_writer *w) {
     onnx_problem(w,
                  "it needs a `y`, an output for each of `xs`, and an input for each of these and "
                  "of `zs`");
-    onnx_targets(w, count, 0, false);
+    onnx_targets(w, count, 0);
     return;
   }
   leat_text of = {0}, by = {0}, at = {0};
@@ -210,9 +207,8 @@ static void write_gradient(onnx_writer *w) {
   const char *value = named_value(w, &y->s);
   if (others)
     value = leat_arena_printf(w->arena, "substitute(%s, [%s], [%s])", value, of.data, by.data);
-  onnx_line(w, "%s = grad(sum(%s), [%s])%s",
-            onnx_targets(w, count, onnx_input(w, 0).data_type, false), value, at.data,
-            count == 1 ? "[0]" : "");
+  onnx_line(w, "%s = grad(sum(%s), [%s])%s", onnx_targets(w, count, onnx_input(w, 0).data_type),
+            value, at.data, count == 1 ? "[0]" : "");
   leat_text_finish(&of);
   leat_text_finish(&by);
   leat_text_finish(&at);
@@ -225,13 +221,13 @@ static void write_zip_map(onnx_writer *w) {
   const char *scores = needed_input(w, 0);
   onnx_note(w, "for its maps stand their values, a column for each of the keys %s",
             labels ? onnx_attribute_text(w, labels, 0) : "[]");
-  onnx_line(w, "%s = %s", onnx_targets(w, 1, onnx_input(w, 0).data_type, false), scores);
+  onnx_line(w, "%s = %s", onnx_targets(w, 1, onnx_input(w, 0).data_type), scores);
 }
 
 static void refuse_maps(onnx_writer *w) {
   onnx_problem(w, "it takes maps, which are no tensors: begin the model behind it, with an input "
                   "that is the tensor of its results");
-  onnx_targets(w, (int)w->node->n_output, 0, false);
+  onnx_targets(w, (int)w->node->n_output, 0);
 }
 
 static const struct {
@@ -263,5 +259,5 @@ void onnx_write_special(onnx_writer *w, const char *name) {
       return;
     }
   onnx_problem(w, "this op is not supported yet");
-  onnx_targets(w, (int)w->node->n_output, 0, false);
+  onnx_targets(w, (int)w->node->n_output, 0);
 }

@@ -10,7 +10,7 @@
 typedef struct onnx_value {
   const char *text;            // a name, or a literal; NULL: the input is left out
   int32_t data_type;           // as ONNX numbers them; 0: nobody has said
-  bool known;                  // it may be a number or a list while compiling, else it is a tensor
+  bool known;                  // it is a number or a list of the text, else it is a tensor
   const onnx_tensor *constant; // what it is, where nothing has used it yet: there is no text then
   bool used;
   bool window_first; // weights of convolutions alone, which are loaded as those take them
@@ -68,7 +68,7 @@ typedef struct onnx_writer {
 typedef struct onnx_op {
   const char *domain, *name;
   int64_t since;
-  const char *write, *known, *inputs;
+  const char *write, *inputs;
   int outputs;
   const char *gives, *attributes;
 } onnx_op;
@@ -115,20 +115,18 @@ void onnx_write_node(onnx_writer *w);
 onnx_value onnx_input(onnx_writer *w, size_t i);
 // As a tensor for certain.
 const char *onnx_as_tensor(onnx_writer *w, onnx_value value);
-// Whether what is known of that type is computed with while compiling.
-bool onnx_may_be_known(int32_t data_type);
-// What the text of such a value is to become, so that it is one of that type.
-const char *onnx_known_text(onnx_writer *w, const char *text, int32_t data_type);
+// As numbers and lists, as far as it is known while compiling.
+const char *onnx_as_numbers(onnx_writer *w, onnx_value value);
 // The node's attribute, also one that the function's caller gives; NULL: there is none.
 const onnx_attribute *onnx_attribute_of(const onnx_writer *w, const char *name);
 // One that the caller of a function gives for the function's attribute; NULL: none.
 const onnx_attribute *onnx_given_attribute(const onnx_call *call, const char *name);
 int64_t onnx_int(onnx_writer *w, const char *name, int64_t otherwise);
 // The identifier that output i of the node is bound to, `_` where that is left out.
-const char *onnx_target(onnx_writer *w, size_t i, int32_t data_type, bool known);
+const char *onnx_target(onnx_writer *w, size_t i, int32_t data_type);
 // The identifiers that the node's outputs are bound to, `_` for those that are left out: a, _, b.
 // They are values of that type then.
-const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool known);
+const char *onnx_targets(onnx_writer *w, int count, int32_t data_type);
 
 // -- function.c -----------------------------------------------------------------------------------
 
