@@ -238,6 +238,7 @@ static void add_site(leat_image_state *image, const leat_fail_site *site) {
 // The node that the unit computes last.
 static leat_image_origin origin_of_unit(leat_image_state *image, const leat_unit *unit) {
   if (unit->kind == LEAT_UNIT_ROTATE) return origin_of(image, unit->rotation->node);
+  if (unit->kind == LEAT_UNIT_ROOM) return origin_of(image, unit->room_for);
   const leat_item *item = unit->kind == LEAT_UNIT_COPY
                               ? unit->copy.assign
                               : unit->members.items[unit->members.count - 1];
@@ -257,11 +258,18 @@ static void add_extents(leat_image_state *image, const leat_extents *extents, ui
 // Its tables are written when the one that it stands in is.
 static uint32_t add_region(leat_codegen_state *cg, const leat_region_tables *region) {
   leat_image_state *image = state_of(cg);
-  uint32_t number = leat_image_writer_region(&image->out, buffer_of(cg, region->predicate));
+  uint32_t number = leat_image_writer_region(&image->out, buffer_of(cg, region->goes_on));
   uint32_t count = region->carried.count, *carried = leat_new_array(cg->arena, uint32_t, count + 1);
   for (uint32_t i = 0; i < count; i++) carried[i] = buffer_of(cg, region->carried.items[i]);
   leat_image_writer_carried(&image->out, number, carried, count);
   leat_image_region *record = &image->out.regions.items[number];
+  record->rows_first = image->out.rows.count;
+  record->rows_count = region->rows.count;
+  for (uint32_t i = 0; i < region->rows.count; i++) {
+    const leat_appended *rows = &region->rows.items[i];
+    LEAT_IMAGE_ADD(&image->out, rows,
+                   (leat_image_rows){rows->to->grown, buffer_of(cg, rows->count)});
+  }
   add_extents(image, &region->extents, &record->extent_first, &record->extent_count);
   for (int i = 0; i < 2; i++) {
     leat_pending_table pending = {region->tables[i], image->out.regions.items[number].tables[i]};

@@ -120,6 +120,10 @@ static void print_region(const leat_image *image, uint32_t number, leat_text *ou
   leat_text_add(out, " on b%u, tables %u and %u", region->predicate, region->tables[0],
                 region->tables[1]);
   print_extents(image, region->extent_first, region->extent_count, out);
+  for (uint32_t i = region->rows_first; i < region->rows_first + region->rows_count; i++) {
+    const leat_image_rows *rows = &RECORDS(image, rows, leat_image_rows)[i];
+    leat_text_add(out, ", b%u rows of growing %u", rows->count, rows->grown);
+  }
   if (!region->carried_count) return;
   leat_text_add(out, ", carries ");
   print_args(image, region->carried_first, region->carried_count, out);

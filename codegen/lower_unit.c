@@ -12,6 +12,10 @@ static leat_launch *library_launch(leat_table *table, leat_unit *unit, leat_laun
 }
 
 static void lower_copy(leat_table *table, leat_unit *unit) {
+  if (unit->copy.rows) {
+    leat_lower_append(table, unit);
+    return;
+  }
   if (unit->copy.from == unit->copy.to) return;
   leat_launch *launch = library_launch(table, unit, LEAT_LAUNCH_COPY);
   leat_vec_push(table->cg->arena, &launch->buffers, unit->copy.to);
@@ -90,6 +94,7 @@ leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
   case LEAT_UNIT_ROTATE: lower_rotation(table, unit); break;
   case LEAT_UNIT_GEMM: lower_gemm(table, unit); break;
   case LEAT_UNIT_REGION: leat_lower_region(table, unit); break;
+  case LEAT_UNIT_ROOM: // as soon as it is made
   case LEAT_UNIT_CONCAT:
   case LEAT_UNIT_TASK: break;
   }

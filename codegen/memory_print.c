@@ -141,6 +141,7 @@ static value **sorted(memory_printer *p) {
 
 static const leat_node *node_of(const leat_unit *unit) {
   if (unit->kind == LEAT_UNIT_ROTATE) return unit->rotation->node;
+  if (unit->kind == LEAT_UNIT_ROOM) return unit->room_for;
   if (unit->kind != LEAT_UNIT_COPY) return unit->members.items[unit->members.count - 1]->node;
   return unit->copy.assign ? unit->copy.assign->node : NULL;
 }
@@ -164,7 +165,8 @@ static void add_name(memory_printer *p, const value *v) {
     leat_text_add(p->out, "%s", v->item->node->name);
   else if (!v->helps)
     leat_text_add(p->out, "what is copied");
-  else if (v->helps->kind == LEAT_UNIT_REGION && v->storage == v->helps->region.predicate)
+  else if (v->helps->kind == LEAT_UNIT_REGION &&
+           (v->storage == v->helps->region.predicate || v->storage == v->helps->region.goes_on))
     leat_text_add(p->out, "predicate of "), add_unit(p, v->helps);
   else if (v->helps->kind == LEAT_UNIT_REGION && v->storage == v->helps->scratch)
     leat_text_add(p->out, "inside of "), add_unit(p, v->helps);

@@ -69,7 +69,9 @@ static void add_table(merger *m, const leat_table *table) {
   for (uint32_t i = 0; i < table->units.count; i++) {
     const leat_unit *unit = table->units.items[i];
     for (uint32_t j = 0; j < unit->launches.count; j++) add_launch(m, unit->launches.items[j]);
-    for (int j = 0; unit->kind == LEAT_UNIT_REGION && unit->region.waits && j < 2; j++)
+    for (int j = 0;
+         leat_unit_task_kind(unit) != LEAT_TASK_SEGMENT && unit->kind == LEAT_UNIT_REGION && j < 2;
+         j++)
       add_table(m, unit->region.tables[j]);
   }
 }

@@ -43,7 +43,7 @@ static bool is_internal(const composer *c, const leat_storage *storage) {
   if (storage->kind != LEAT_BUFFER_ARENA) return false;
   const leat_table *table = storage->place.table;
   return table == c->region->tables[0] || table == c->region->tables[1] ||
-         (c->loops && storage == c->region->predicate);
+         (c->loops && storage == c->region->goes_on);
 }
 
 // -1: known only when it runs.
@@ -178,7 +178,7 @@ static leat_status compose(composer *c) {
   k_part part = {.kind = c->loops ? K_PART_WHILE : K_PART_IF};
   k_composed composed;
   double work[2];
-  LEAT_TRY(memory_of(c, c->region->predicate, &part.predicate));
+  LEAT_TRY(memory_of(c, c->region->goes_on, &part.predicate));
   LEAT_TRY(add_table(c, c->region->tables[0], &part.first, &work[0]));
   LEAT_TRY(add_table(c, c->region->tables[1], &part.second, &work[1]));
   out->title = leat_arena_strndup(arena, c->title.data, c->title.size);

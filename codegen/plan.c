@@ -70,7 +70,10 @@ leat_storages leat_unit_writes(leat_arena *arena, const leat_unit *unit) {
   // Of a loop that is one kernel it is the kernel's.
   bool region = unit->kind == LEAT_UNIT_REGION;
   bool loop = region && unit->members.items[0]->node->op == LEAT_OP_while_loop;
-  if (region && !(loop && unit->region.kernel)) add_once(arena, &list, unit->region.predicate);
+  if (region && !(loop && unit->region.kernel)) add_once(arena, &list, unit->region.goes_on);
+  if (region && unit->region.rows.count) add_once(arena, &list, unit->region.predicate);
+  for (uint32_t i = 0; region && i < unit->region.rows.count; i++)
+    add_once(arena, &list, unit->region.rows.items[i].count);
   for (uint32_t i = 0; region && i < unit->region.panels.count; i++)
     add_once(arena, &list, unit->region.panels.items[i]);
   return list;

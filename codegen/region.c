@@ -29,24 +29,6 @@ static leat_graph *body_of(const leat_node *node, uint32_t i) {
 
 // -- Bodies ---------------------------------------------------------------------------------------
 
-static bool is_used_once(const leat_graph *body, const leat_node *value) {
-  uint32_t uses = 0;
-  for (uint32_t i = 0; i < body->nodes.count; i++)
-    for (uint32_t k = 0; k < body->nodes.items[i]->input_count; k++)
-      uses += body->nodes.items[i]->inputs[k].node == value;
-  return uses == 1;
-}
-
-// Whether result i of the loop is what it carries there, with something behind it along axis 0:
-// then no turn copies what has grown before.
-static bool appends(const leat_graph *body, uint32_t i) {
-  const leat_node *node = body->yield->inputs[i].node;
-  return is_loop(body->owner) && body == body_of(body->owner, 1) &&
-         leat_region_grows(body->owner, i, 0) && node->op == LEAT_OP_concat &&
-         node->input_count == 2 && leat_node_attr(node, "axis")->i == 0 &&
-         node->inputs[0].node == body->params.items[i] && is_used_once(body, node);
-}
-
 leat_region_places *leat_region_places_of(leat_codegen_state *cg, const leat_node *node) {
   leat_region_places *places = leat_map_get(&cg->region_places, node);
   if (places) return places;
@@ -132,7 +114,8 @@ static void store_results(leat_table *body, const leat_item *yield, leat_storage
   for (uint32_t i = 0; i < yield->node->input_count; i++) {
     leat_item *value = yield->inputs[i];
     if (value->held == made[i]) continue; // it is there
-    bool appended = appends(body->body, i);
+    const leat_node *node = body->body->owner;
+    bool appended = body->body == body_of(node, 1) && leat_region_appends(node, i);
     if (appended) leave_out(body, value);
     leat_item *store = leat_item_store(body, appended ? value->inputs[1] : value, made[i]);
     store->appends = appended;
@@ -225,10 +208,12 @@ void leat_region_arrange(leat_table *table, leat_unit *unit) {
   const leat_type truth = leat_type_scalar(LEAT_bool);
   region->predicate =
       is_loop(node) ? leat_storage_arena(table, &truth) : leat_item_operand(item, 0)->storage;
+  region->goes_on = region->predicate;
+  if (is_loop(node)) leat_append_find(table, unit);
   for (uint32_t i = 0; i < body_count(node); i++) {
     set_parameters(table, item, body_of(node, i));
     region->tables[i] = arrange_body(table, unit, body_of(node, i));
-    for (uint32_t k = 0; k < copied_inputs(node); k++)
+    for (uint32_t k = 0; k < copied_inputs(node) && !region->rows.count; k++)
       add_extents(cg, node, k, item[k].storage, &body_of(node, i)->params.items[k]->outputs[0],
                   &region->tables[i]->extents);
     region->waits |= table_waits(region->tables[i]);
@@ -272,6 +257,7 @@ leat_status leat_region_prepare(leat_table *table, leat_unit *unit) {
   for (uint32_t i = 0; i < 2; i++) {
     LEAT_TRY(leat_table_prepare(region->tables[i]));
     LEAT_TRY(leat_table_lower(region->tables[i]));
+    if (i == 0 && region->rows.count) leat_append_ask_for_room(unit);
     leat_panels_move_out(region->tables[i]);
   }
   if (region->waits)
@@ -302,5 +288,8 @@ void leat_lower_region(leat_table *table, leat_unit *unit) {
   if (unit->region.waits) return;
   leat_launch *launch = unit->region.kernel;
   if (!launch) launch = region_launch(cg, unit);
-  leat_vec_push(cg->arena, &unit->launches, launch);
+  if (unit->region.rows.count)
+    leat_append_wrap(table, unit, launch);
+  else
+    leat_vec_push(cg->arena, &unit->launches, launch);
 }

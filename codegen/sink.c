@@ -29,21 +29,6 @@ static bool is_transposed(leat_value value) {
   return false;
 }
 
-// Nothing in it is a task of its own, so that panels can be made in front of it.
-static bool is_launched(const leat_node *node) {
-  for (uint32_t i = 0; i < node->output_count; i++)
-    if (leat_region_result_grows(node, i)) return false;
-  for (int k = 0; k < node->info->attr_count; k++) {
-    const leat_graph *body = leat_node_body(node, k);
-    for (uint32_t i = 0; body && i < body->nodes.count; i++) {
-      const leat_node *in = body->nodes.items[i];
-      bool region = in->info->kind == LEAT_KIND_REGION;
-      if (region ? !is_launched(in) : leat_task_kind_of(in->op) != LEAT_TASK_SEGMENT) return false;
-    }
-  }
-  return true;
-}
-
 static leat_node *param_of_input(const leat_node *region, const leat_graph *body, uint32_t input) {
   return body->params.items[input - (region->input_count - body->params.count)];
 }
@@ -168,7 +153,7 @@ void leat_sink(void *context, leat_graph *graph) {
   const leat_codegen_state *cg = context;
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     leat_node *node = graph->nodes.items[i];
-    if (node->info->kind != LEAT_KIND_REGION || !is_launched(node)) continue;
+    if (node->info->kind != LEAT_KIND_REGION || !leat_region_is_launched(node)) continue;
     for (uint32_t j = node->input_count; j-- > 0;) {
       bool used = false;
       leat_value value = node->inputs[j];

@@ -119,7 +119,8 @@ void leat_units_remove(leat_table *table, leat_unit *unit) {
 leat_task_kind leat_unit_task_kind(const leat_unit *unit) {
   if (unit->kind == LEAT_UNIT_REGION && unit->region.waits)
     return unit->members.items[0]->node->op == LEAT_OP_while_loop ? LEAT_TASK_WHILE : LEAT_TASK_IF;
-  if (unit->kind == LEAT_UNIT_COPY && unit->copy.to->kind == LEAT_BUFFER_GROWN)
+  if (unit->kind == LEAT_UNIT_REGION && unit->region.rows.count) return LEAT_TASK_ROWS;
+  if (unit->kind == LEAT_UNIT_COPY && unit->copy.to->kind == LEAT_BUFFER_GROWN && !unit->copy.rows)
     return unit->copy.appends ? LEAT_TASK_APPEND : LEAT_TASK_GROW;
   if (unit->kind != LEAT_UNIT_TASK) return LEAT_TASK_SEGMENT;
   return leat_task_kind_of(unit->members.items[0]->node->op);
@@ -289,6 +290,7 @@ static leat_unit *unit_for_store(leat_table *table, leat_item *item) {
   leat_unit *unit = copy_unit(table, item->inputs[0], memory, item->held);
   unit->copy.assign = item;
   unit->copy.appends = item->appends;
+  if (item->appends) unit->copy.rows = leat_append_of(table, item->held);
   return unit;
 }
 

@@ -106,6 +106,7 @@ typedef enum leat_unit_kind {
   LEAT_UNIT_LIBRARY, // a call of a function of runtime/kernels
   LEAT_UNIT_COPY,    // storage to storage
   LEAT_UNIT_ROTATE,  // what a loop carries changes places
+  LEAT_UNIT_ROOM,    // whether a loop turns again, which depends on the room that there is
   LEAT_UNIT_GEMM,    // BLIS
   LEAT_UNIT_REGION,  // a branch or a loop: of other tables
   LEAT_UNIT_TASK,    // of a kind of its own: it waits, or only the host can do it
@@ -122,9 +123,10 @@ typedef struct leat_output {
 
 typedef struct leat_copy {
   leat_storage *from, *to;
-  const leat_type *type; // of what is copied, as whoever made it knows it
-  leat_item *assign;     // the assignment that it carries out; NULL: none
-  bool appends;          // to what is there
+  const leat_type *type;            // of what is copied, as whoever made it knows it
+  leat_item *assign;                // the assignment that it carries out; NULL: none
+  bool appends;                     // to what is there
+  const struct leat_appended *rows; // by a launch of these; NULL: by a task
 } leat_copy;
 
 // A dim that is the extent of an axis of what grows.
@@ -134,6 +136,14 @@ typedef struct leat_extent {
 } leat_extent;
 typedef leat_vec(leat_extent) leat_extents;
 
+// What a loop appends to in each turn, by a launch in it (append.c).
+typedef struct leat_appended {
+  const leat_storage *to; // the loop's result
+  leat_storage *all;      // the same memory, with room for rows to come
+  leat_storage *count;    // i64: rows that are there
+  leat_dim room, each;    // rows of `all`, and of what is appended
+} leat_appended;
+
 // What a branch or a loop runs: the tables of its bodies, in the order of the node's attributes.
 // What they give is stored where the node's outputs lie; of a loop the first table computes the
 // predicate.
@@ -142,6 +152,9 @@ typedef struct leat_region_tables {
   struct leat_launch *kernel; // from `prepare` on: the one kernel that it is; NULL: it is launched
   const char *why;            // launch by launch, for this reason
   leat_storage *predicate;
+  leat_storage
+      *goes_on; // of a loop: whether it turns again, as the predicate says, if there is room
+  leat_vec(leat_appended) rows;     // of a loop
   leat_vec(leat_storage *) carried; // of a loop
   bool waits;                       // something in it waits, or is the host's: a task of its own
   bool exchanges;                   // it sends or receives
@@ -215,6 +228,7 @@ struct leat_unit {
     leat_copy copy;                                  // COPY
     const struct leat_contraction_plan *contraction; // CONTRACT, from `prepare` on
     const leat_rotation *rotation;                   // ROTATE
+    const leat_node *room_for;                       // ROOM: the loop
     const struct leat_library_call *call;            // LIBRARY, from `prepare` on
     leat_region_tables region;                       // REGION
     leat_storage *received;                          // TASK: what a recv fills; NULL: it is another
@@ -451,6 +465,22 @@ leat_region_places *leat_region_places_of(leat_codegen_state *cg, const leat_nod
 leat_storage *leat_region_held(const leat_table *body, const leat_node *param);
 // Stores what the inputs of a body's `yield`, an item, are where they go.
 void leat_region_store_results(leat_table *body, leat_item *yield);
+
+// -- append.c -------------------------------------------------------------------------------------
+// Whether result i of the node is what a loop carries there, with something behind it along axis 0:
+// then no turn copies what has grown before.
+bool leat_region_appends(const leat_node *node, uint32_t i);
+// Whether launches do all of it, but that tasks make room for what they append.
+bool leat_region_is_launched(const leat_node *node);
+// What launches of the loop append to, if they do. The table is the one around.
+void leat_append_find(leat_table *table, leat_unit *loop);
+// NULL: a task appends to it.
+const leat_appended *leat_append_of(const leat_table *body, const leat_storage *to);
+void leat_lower_append(leat_table *body, leat_unit *copy);
+// Behind the loop's condition: whether it turns again.
+void leat_append_ask_for_room(leat_unit *loop);
+// The loop, lowered to the launch, becomes what runs that again whenever there is more room.
+void leat_append_wrap(leat_table *table, leat_unit *loop, leat_launch *launch);
 
 // -- in_place.c -----------------------------------------------------------------------------------
 // Chooses the places that the results of a body are made in: `results`, of which some are exchanged

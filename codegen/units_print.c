@@ -11,6 +11,7 @@ const char *leat_unit_kind_name(const leat_unit *unit) {
   case LEAT_UNIT_LIBRARY: return "library";
   case LEAT_UNIT_COPY: return "copy";
   case LEAT_UNIT_ROTATE: return "rotate";
+  case LEAT_UNIT_ROOM: return "room";
   case LEAT_UNIT_GEMM: return "gemm";
   case LEAT_UNIT_REGION:
   case LEAT_UNIT_TASK: return unit->members.items[0]->node->info->name;

@@ -197,10 +197,27 @@ static bool run_while_loop(leat_run *run, leat_task_place place) {
   return begin_table(run, place, table);
 }
 
+static bool run_rows(leat_run *run, leat_task_place place) {
+  leat_region_state *state = begin_region(run, place);
+  const leat_image_region *region = region_of(run, place);
+  leat_frame *frame = &run->frames[place.part];
+  leat_error why = {0};
+  if (state->began && !leat_frame_end_rows(frame, region))
+    return fail_frame(run, place,
+                      leat_fail(&why, LEAT_INVALID, "damaged image: rows are counted wrong"), &why);
+  if (state->began && !leat_frame_holds(frame, region)) return end_region(run, place, state);
+  leat_status status =
+      leat_frame_make_room(frame, region, !state->began, &run->executor->runtime->limits, &why);
+  if (status) return fail_frame(run, place, status, &why);
+  state->began = true;
+  return begin_table(run, place, region->tables[0]);
+}
+
 static bool run(leat_run *run, leat_task_place place) {
   static bool (*const functions[LEAT_TASK_COUNT])(leat_run *, leat_task_place) = {
       [LEAT_TASK_IF] = run_conditional,
       [LEAT_TASK_WHILE] = run_while_loop,
+      [LEAT_TASK_ROWS] = run_rows,
       [LEAT_TASK_GROW] = run_grow,
       [LEAT_TASK_APPEND] = run_append,
 #define X(kind, op, range) [LEAT_TASK_##kind] = run_##op,

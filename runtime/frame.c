@@ -87,7 +87,7 @@ void leat_frame_release(leat_frame *frame) {
   for (uint64_t i = 1; i < frame->program->image->arenas.count; i++) free_arena(frame, i);
   for (uint64_t i = 0; i < frame->program->image->grown.count; i++) {
     free(frame->grown[i].block.memory);
-    frame->grown[i] = (leat_grown){0};
+    frame->grown[i] = (leat_grown){.usual = frame->grown[i].usual};
   }
 }
 

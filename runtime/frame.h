@@ -18,6 +18,8 @@ typedef struct leat_block { // an arena's memory
 typedef struct leat_grown { // growing memory, and what was last put into it
   leat_block block;
   int64_t shape[LEAT_MAX_RANK], bytes;
+  int64_t room;  // rows that launches find room for (ROWS)
+  int64_t usual; // that the last run had
 } leat_grown;
 
 typedef struct leat_slot { // a buffer
@@ -108,11 +110,27 @@ LEAT_MUST_USE leat_status leat_frame_begin_table(leat_frame *frame, uint32_t tab
 // A region has run, so that what grew in it has its dims.
 LEAT_MUST_USE leat_status leat_frame_end_region(leat_frame *frame, const leat_image_region *region,
                                                 const leat_frame_limits *limits, leat_error *error);
+// Bytes of all arenas whose size is known, of what grows and of what is prepared; and whether so
+// many more may be taken.
+uint64_t leat_frame_memory(const leat_frame *frame);
+LEAT_MUST_USE leat_status leat_frame_check_memory(const leat_frame *frame, uint64_t more,
+                                                  const leat_frame_limits *limits,
+                                                  leat_error *error);
+
+// grown.c
 // Copies the tensor into growing memory, or behind what is there; then it has the shape of that but
 // for axis 0.
 LEAT_MUST_USE leat_status leat_frame_grow(leat_frame *frame, uint32_t number,
                                           const leat_tensor *tensor, bool append,
                                           const leat_frame_limits *limits, leat_error *error);
+// Makes room for more than is there of what launches of the region append to; `first`: it begins.
+LEAT_MUST_USE leat_status leat_frame_make_room(leat_frame *frame, const leat_image_region *region,
+                                               bool first, const leat_frame_limits *limits,
+                                               leat_error *error);
+// The launches have ended: what they have appended is there. False: that cannot be.
+bool leat_frame_end_rows(leat_frame *frame, const leat_image_region *region);
+
+// resolve.c
 // A task has bound the dim: resolves what becomes known by it, and checks it. A dim that has a
 // value already is compared.
 LEAT_MUST_USE leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,

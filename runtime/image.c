@@ -253,18 +253,38 @@ static bool carried_ok(const checker *c, const leat_image_region *region) {
   return true;
 }
 
+static bool is_one(const checker *c, uint32_t buffer, leat_dtype dtype) {
+  int64_t shape[LEAT_MAX_RANK], bytes;
+  if (buffer >= c->view.image->buffers.count) return false;
+  const leat_image_type *type = &c->view.buffers[buffer].type;
+  return type->dtype == dtype && is_constant(c, type) &&
+         leat_type_value(&c->view, type, NULL, shape, &bytes) &&
+         bytes == (int64_t)leat_dtype_size(dtype);
+}
+
+// Their numbers are to be read and written, whatever the dims are.
+static bool rows_ok(const checker *c, const leat_image_region *region) {
+  const leat_image *image = c->view.image;
+  if (!within(region->rows_first, region->rows_count, image->rows.count)) return false;
+  for (uint32_t i = region->rows_first; i < region->rows_first + region->rows_count; i++) {
+    const leat_image_rows *rows = &c->view.rows[i];
+    if (rows->grown >= image->grown.count || !c->view.grown[rows->grown].rank ||
+        c->view.grown[rows->grown].dtype == LEAT_str || !is_one(c, rows->count, LEAT_i64) ||
+        c->view.buffers[rows->count].kind != LEAT_BUFFER_ARENA)
+      return false;
+  }
+  return true;
+}
+
 // One bool is to be read as its predicate, whatever the dims are.
 static bool region_ok(const checker *c, const leat_image_region *region) {
   const leat_image *image = c->view.image;
   for (int k = 0; k < 2; k++)
     if (region->tables[k] >= image->tables.count) return false;
-  if (region->predicate >= image->buffers.count || !carried_ok(c, region) ||
+  if (region->predicate >= image->buffers.count || !carried_ok(c, region) || !rows_ok(c, region) ||
       !extents_ok(c, region->extent_first, region->extent_count))
     return false;
-  const leat_image_type *type = &c->view.buffers[region->predicate].type;
-  int64_t shape[LEAT_MAX_RANK], bytes;
-  return type->dtype == LEAT_bool && is_constant(c, type) &&
-         leat_type_value(&c->view, type, NULL, shape, &bytes) && bytes == 1;
+  return is_one(c, region->predicate, LEAT_bool);
 }
 
 static leat_status check_buffers(checker *c) {
@@ -409,6 +429,7 @@ static bool kind_ok(const checker *c, const leat_image_task *task) {
   case LEAT_TASK_SEGMENT:
   case LEAT_TASK_IF:
   case LEAT_TASK_WHILE:
+  case LEAT_TASK_ROWS:
   case LEAT_TASK_SEND: return true;
   case LEAT_TASK_RECV:
     return writable(c, c->view.messages[task->first].buffer) &&

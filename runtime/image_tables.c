@@ -82,8 +82,8 @@ static leat_status enter_regions(checker *c, uint32_t number, const leat_image_t
 
 static bool may_stand(const table_note *note, const leat_image_task *task) {
   bool computes = task->kind == LEAT_TASK_SEGMENT || task->kind == LEAT_TASK_IF ||
-                  task->kind == LEAT_TASK_WHILE || task->kind == LEAT_TASK_GROW ||
-                  task->kind == LEAT_TASK_APPEND;
+                  task->kind == LEAT_TASK_WHILE || task->kind == LEAT_TASK_ROWS ||
+                  task->kind == LEAT_TASK_GROW || task->kind == LEAT_TASK_APPEND;
   return note->in_launch ? task->kind == LEAT_TASK_SEGMENT : computes || !note->computes;
 }
 

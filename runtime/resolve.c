@@ -91,16 +91,20 @@ static int64_t arena_size(const leat_frame *frame, uint32_t number) {
   return is_empty ? 0 : size;
 }
 
-// more: what is to be taken beside what is there.
-static leat_status check_memory(const leat_frame *frame, uint64_t more, uint64_t most,
-                                leat_error *error) {
+uint64_t leat_frame_memory(const leat_frame *frame) {
   const leat_view *view = &frame->program->view;
-  uint64_t needed = more;
+  uint64_t needed = 0;
   for (uint32_t i = 0; i < view->image->arenas.count; i++)
     if (frame->formula_known[view->arenas[i].size] && !view->arenas[i].within)
       needed += (uint64_t)arena_size(frame, i);
   for (uint32_t i = 0; i < view->image->grown.count; i++) needed += frame->grown[i].block.size;
   for (uint32_t i = 0; i < view->image->prepared.count; i++) needed += frame->prepared[i]->bytes;
+  return needed;
+}
+
+leat_status leat_frame_check_memory(const leat_frame *frame, uint64_t more,
+                                    const leat_frame_limits *limits, leat_error *error) {
+  uint64_t needed = leat_frame_memory(frame) + more, most = limits->memory;
   if (!most || needed <= most) return LEAT_OK;
   return leat_fail(error, LEAT_MEMORY,
                    "the values of the step take at least %llu bytes, and the memory limit is %llu",
@@ -127,7 +131,7 @@ static void place_piece(leat_frame *frame, uint32_t number) {
 static leat_status resolve_arenas(leat_frame *frame, const leat_scope *scope,
                                   const leat_frame_limits *limits, leat_error *error) {
   const leat_view *view = &frame->program->view;
-  LEAT_TRY(check_memory(frame, 0, limits->memory, error));
+  LEAT_TRY(leat_frame_check_memory(frame, 0, limits, error));
   for (uint32_t k = 0; k < scope->arenas.count; k++) {
     uint32_t i = scope->arenas.items[k];
     leat_block *block = &frame->arenas[i];
@@ -274,6 +278,8 @@ static bool region_known(const leat_frame *frame, const leat_image_region *regio
   bool known = frame->buffers[region->predicate].known;
   for (uint32_t i = region->carried_first; i < region->carried_first + region->carried_count; i++)
     known &= frame->arg_known[i] || view->buffers[view->args[i].index].kind == LEAT_BUFFER_GROWN;
+  for (uint32_t i = 0; i < region->rows_count; i++)
+    known &= frame->buffers[view->rows[region->rows_first + i].count].known;
   return known;
 }
 
@@ -467,53 +473,4 @@ leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,
   leat_status status = bind_dim(frame, dim, value, limits, error);
   pthread_mutex_unlock(&frame->lock);
   return status;
-}
-
-// Makes room for `size` bytes, of which the first `kept` are there already: half more than is
-// needed, where that may be, for what grows will go on.
-static leat_status reserve(leat_frame *frame, leat_block *block, uint64_t size, uint64_t kept,
-                           const leat_frame_limits *limits, leat_error *error) {
-  leat_error none = {0};
-  uint64_t more = size + size / 2;
-  if (size <= block->size && block->memory) return LEAT_OK;
-  void *old = block->memory;
-  *block = (leat_block){0};
-  if (check_memory(frame, more, limits->memory, &none)) more = size;
-  leat_status status = check_memory(frame, more, limits->memory, error);
-  if (!kept) free(old), old = NULL;
-  if (!status) status = leat_frame_reallocate(&block->memory, more, error);
-  if (!status && kept) memcpy(block->memory, old, kept);
-  if (!status) block->size = more;
-  free(old);
-  return status;
-}
-
-static bool fits_behind(const leat_grown *grown, const leat_tensor *tensor) {
-  bool fits = tensor->rank > 0;
-  for (int32_t k = 1; k < tensor->rank; k++) fits &= tensor->shape[k] == grown->shape[k];
-  return fits;
-}
-
-leat_status leat_frame_grow(leat_frame *frame, uint32_t number, const leat_tensor *tensor,
-                            bool append, const leat_frame_limits *limits, leat_error *error) {
-  leat_grown *grown = &frame->grown[number];
-  int64_t kept = append ? grown->bytes : 0, rows = append ? grown->shape[0] : 0;
-  int64_t bytes = leat_tensor_bytes(tensor);
-  const char *data = tensor->data, *old = grown->block.memory;
-  bool inside = old && data >= old && data < old + grown->block.size; // a part of what is there
-  if (append && !fits_behind(grown, tensor))
-    return leat_fail(error, LEAT_INVALID, "damaged image: what is appended is of another shape");
-  if (bytes > INT64_MAX / 2 - kept) return leat_fail(error, LEAT_MEMORY, "too much grows");
-  pthread_mutex_lock(&frame->lock);
-  leat_status status =
-      reserve(frame, &grown->block, (uint64_t)(kept + bytes), (uint64_t)kept, limits, error);
-  pthread_mutex_unlock(&frame->lock);
-  LEAT_TRY(status);
-  char *to = grown->block.memory;
-  if (inside && append) data = to + (data - old);
-  if (bytes) memmove(to + kept, data, (size_t)bytes);
-  memcpy(grown->shape, tensor->shape, sizeof grown->shape);
-  grown->shape[0] += rows;
-  grown->bytes = kept + bytes;
-  return LEAT_OK;
 }

@@ -106,12 +106,15 @@ static uint32_t scope_of_args(const finder *f, uint32_t first, uint32_t count) {
   return scope;
 }
 
-// Of what a task that is the region looks at: the predicate, and the strings that it carries.
+// Of what a task that is the region looks at: the predicate, the strings that it carries, and how
+// many rows there are.
 static uint32_t scope_of_decision(const finder *f, const leat_image_region *region) {
   uint32_t scope = f->buffers[region->predicate];
   for (uint32_t i = region->carried_first; i < region->carried_first + region->carried_count; i++)
     if (f->view->buffers[f->view->args[i].index].kind != LEAT_BUFFER_GROWN)
       scope = greater(scope, f->args[i]);
+  for (uint32_t i = 0; i < region->rows_count; i++)
+    scope = greater(scope, f->buffers[f->view->rows[region->rows_first + i].count]);
   return scope;
 }
 

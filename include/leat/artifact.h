@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 23 };
+enum { LEAT_IMAGE_VERSION = 24 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -273,13 +273,15 @@ typedef enum leat_task_range {
   X(ASSERT, assert, ARGS)
 // What many ops become together is a segment, run by a gang of threads; the ops that hold bodies
 // become tasks or launches. GROW puts its buffer into the growing memory `grown`, APPEND behind
-// what is there, along axis 0.
+// what is there, along axis 0. ROWS is a loop whose launches append themselves: its first table
+// runs it as long as there is room, and again when there is more.
 #define LEAT_TASKS(X)                                                                              \
   X(SEGMENT, segment, LAUNCHES)                                                                    \
   X(GROW, grow, ARGS)                                                                              \
   X(APPEND, append, ARGS)                                                                          \
   X(IF, conditional, REGION)                                                                       \
   X(WHILE, while_loop, REGION)                                                                     \
+  X(ROWS, rows, REGION)                                                                            \
   LEAT_OP_TASKS(X)
 
 typedef enum leat_task_kind {
@@ -321,12 +323,20 @@ typedef struct leat_image_table {
 typedef struct leat_image_region {
   uint32_t predicate; // buffer
   uint32_t tables[2]; // IF: run when it is true, when it is false. WHILE: what computes it, and
-                      // what is run, before the first again, as long as it is true
+                      // what is run, before the first again, as long as it is true. ROWS: what is
+                      // run, again as long as it is true, then there is no room; nothing
   uint32_t carried_first, carried_count; // args[…]: buffers, in arenas or growing, of the strings
                                          // that a loop carries; what else of str its tables make
                                          // nobody needs when the predicate is computed
   uint32_t extent_first, extent_count;   // bound when it has run, in the table that it stands in
+  uint32_t rows_first, rows_count;       // of ROWS: rows[…]
 } leat_image_region;
+
+// Growing memory that launches append to: while they run it has more rows, as the extents of their
+// table say, than are there, which is the i64 in the buffer `count`.
+typedef struct leat_image_rows {
+  uint32_t grown, count;
+} leat_image_rows;
 
 // Turns of a loop, about whose number nothing is known, in estimates of its work.
 enum { LEAT_ROUNDS = 16 };
@@ -420,6 +430,7 @@ typedef struct leat_image_frozen {
   X(successors, uint32_t)                                                                          \
   X(tables, leat_image_table)                                                                      \
   X(regions, leat_image_region)                                                                    \
+  X(rows, leat_image_rows)                                                                         \
   X(messages, leat_image_message)                                                                  \
   X(variables, leat_image_variable)                                                                \
   X(feeds, leat_image_feed)                                                                        \

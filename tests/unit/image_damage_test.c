@@ -108,6 +108,9 @@ static void add_growing(image_builder *b, uint32_t loop) {
   b->regions[loop].extent_first = b->regions[loop].extent_count = 1;
   uint32_t in =
       image_buffer(b, LEAT_BUFFER_GROWN, 0, image_type(LEAT_f32, image_dim_formula(b, g)));
+  b->regions[loop].rows_count = 1;
+  uint32_t count = image_arena_buffer(b, 8, image_type(LEAT_i64, -1));
+  IMAGE_ADD(b, rows, (leat_image_rows){.count = count});
   uint32_t grow = image_task(b, LEAT_TASK_GROW, 0, 1, "grow");
   b->tasks[grow].first = IMAGE_ADD(b, args, (leat_image_arg){.index = in});
 }
@@ -334,6 +337,11 @@ static leat_image_launch *launch_of(image_builder *b, leat_launch_kind kind) {
   X("region 0", PREDICATE.type, image_type(LEAT_bool, image_constant(b, 2)))                       \
   X("region 0", PREDICATE.type, image_type(LEAT_bool, image_dim_formula(b, 0)))                    \
   X("region 0", b->regions[0].tables[1], b->tables_count)                                          \
+  X("region 1", CARRYING.rows_count, 2)                                                            \
+  X("region 1", b->rows[0].grown, b->grown_count)                                                  \
+  X("region 1", b->rows[0].count, b->buffers_count)                                                \
+  X("region 1", b->rows[0].count, b->regions[0].predicate)                                         \
+  X("region 1", b->rows[0].count, buffer_of(b, LEAT_BUFFER_CONSTANT))                              \
   X("region 1", CARRYING.carried_first, b->args_count)                                             \
   X("region 1", CARRYING.carried_count, b->args_count)                                             \
   X("region 1", CARRIED.is_scalar, 1)                                                              \

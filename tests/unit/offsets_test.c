@@ -72,10 +72,11 @@ static void make_units(random_table *t, uint64_t *state, leat_dim unit_size) {
     for (int tries = 0; !can_read(t, from, task) && tries < 20; tries++)
       from = t->values[below(state, i + 1)];
     if (!can_read(t, from, task)) from = t->values[0];
-    *unit = (leat_unit){.kind = LEAT_UNIT_COPY,
-                        .copy = {from, t->values[i + 1], &t->values[i + 1]->type, NULL, false},
-                        .position = i,
-                        .task = task};
+    *unit =
+        (leat_unit){.kind = LEAT_UNIT_COPY,
+                    .copy = {from, t->values[i + 1], &t->values[i + 1]->type, NULL, false, NULL},
+                    .position = i,
+                    .task = task};
     leat_vec_push(t->arena, &t->table.units, unit);
   }
 }
@@ -149,9 +150,10 @@ TEST(the_largest_come_first_where_that_takes_less) {
   }
   for (uint32_t i = 0; i + 1 < COUNT; i++) {
     leat_unit *unit = leat_new(t.arena, leat_unit);
-    *unit = (leat_unit){.kind = LEAT_UNIT_COPY,
-                        .copy = {t.values[i], t.values[i + 1], &t.values[i]->type, NULL, false},
-                        .position = i};
+    *unit =
+        (leat_unit){.kind = LEAT_UNIT_COPY,
+                    .copy = {t.values[i], t.values[i + 1], &t.values[i]->type, NULL, false, NULL},
+                    .position = i};
     leat_vec_push(t.arena, &t.table.units, unit);
   }
   leat_plan_lives(&t.table);
