@@ -10,6 +10,7 @@ import sys
 import tempfile
 import traceback
 
+import limit
 from sampling import EVERY, SANITIZED, SEED, time_of
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -43,8 +44,8 @@ def execute(*command, folder='', **environment):
     if SANITIZED:
         environment['ASAN_OPTIONS'] = 'detect_leaks=0:' + os.environ.get('ASAN_OPTIONS', '')  # the compilers' own
     environment = {name: value for name, value in environment.items() if value is not None}
-    done = subprocess.run(command, cwd=os.path.join(WORK, folder), env=environment, capture_output=True, text=True,
-                          timeout=120, stdin=subprocess.DEVNULL)
+    done = limit.run(command, 120, cwd=os.path.join(WORK, folder), env=environment, stdin=subprocess.DEVNULL,
+                     stderr=subprocess.PIPE, text=True)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -83,10 +84,17 @@ def has_its_turn(check, share, slow):
 
 
 def main(suite, share=1.0, slow=0.4, beside=lambda check: contextlib.nullcontext()):
-    """Runs the cases whose names have the word of the command line, or all that have their turn, and ends the program. Each
-    runs inside of what `beside` gives."""
+    """Runs the cases whose names have the word of the command line, with `--case` the one of this name, or all that have their
+    turn, and ends the program; `--list` prints their names. Each runs inside of what `beside` gives."""
     passed = failed = skipped = 0
-    if sys.argv[1:]:
+    if sys.argv[1:] == ['--list']:
+        shutil.rmtree(WORK, ignore_errors=True)
+        print('\n'.join(check.__name__ for check in CASES))
+        sys.exit(0)
+    if sys.argv[1:2] == ['--case']:
+        chosen = [check for check in CASES if check.__name__ in sys.argv[2:]]
+        failed += len(sys.argv[2:]) - len(chosen)
+    elif sys.argv[1:]:
         chosen = [check for check in CASES if sys.argv[1] in check.__name__]
     else:
         chosen = [check for check in CASES if has_its_turn(check, share, slow)]

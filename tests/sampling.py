@@ -1,9 +1,12 @@
-"""What share of its cases a suite runs: the seed says which, $LEAT_EVERY asks for all. And what each of them takes."""
+"""What share of its cases a suite runs: the seed says which, $LEAT_EVERY asks for all. And what each of them takes, and at
+most."""
 import contextlib
 import functools
 import os
 import random
 import time
+
+from limit import limit
 
 SANITIZED = 'LEAT_SANITIZED' in os.environ
 EVERY = 'LEAT_EVERY' in os.environ
@@ -20,10 +23,11 @@ def sampled(cases, usual, slow, is_slow=SANITIZED):
 
 @contextlib.contextmanager
 def time_of(name):
-    """Adds what the case takes to $LEAT_TEST_TIMES."""
+    """Adds what the case takes to $LEAT_TEST_TIMES, and ends it when its time is over (limit.py)."""
     begin = time.monotonic()
     try:
-        yield
+        with limit(name):
+            yield
     finally:
         if TIMES:
             with open(TIMES, 'a', encoding='utf-8') as out:

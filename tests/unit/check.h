@@ -6,14 +6,19 @@
 //     CHECK_MAIN("sums")
 //
 // Each failing check prints a line and the test goes on; the last line is `sums: N passed, N
-// failed, N skipped`.
+// failed, N skipped`. With `--list` the program prints the names of its tests, with `--case NAME`
+// it runs one. A test that takes longer than $LEAT_CASE_SECONDS (450) ends the program, and is
+// named.
 #ifndef LEAT_TESTS_UNIT_CHECK_H
 #define LEAT_TESTS_UNIT_CHECK_H
 
 #include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 
 enum { CHECK_MOST_TESTS = 512 };
@@ -96,24 +101,62 @@ static inline void check_note_time(const char *program, const char *test, struct
   fclose(times);
 }
 
+static char check_said[256]; // of a test whose time is over
+
+static void check_over(int number) {
+  (void)number;
+  fputs_unlocked(check_said, stdout);
+  fflush_unlocked(stdout);
+  _Exit(124);
+}
+
+// 0: no limit any more.
+static inline void check_limit(int seconds) {
+  struct itimerval limit = {.it_value.tv_sec = seconds};
+  fflush(stdout);
+  signal(SIGALRM, check_over);
+  setitimer(ITIMER_REAL, &limit, NULL);
+}
+
+static inline void check_run_one(const char *program, int i) {
+  const char *limit = getenv("LEAT_CASE_SECONDS");
+  int seconds = limit ? atoi(limit) : 450;
+  snprintf(check_said, sizeof check_said, "%s: %s: no end after %d s\n", program,
+           check_tests[i].name, seconds);
+  check_limit(seconds);
+  check_tests[i].run();
+  check_limit(0);
+}
+
+static const char *check_only; // the one test that runs, if not all
+
 static inline int check_run(const char *program) {
   int passed = 0, failed = 0, skipped = 0;
   for (int i = 0; i < check_count; i++) {
     struct timespec begin;
+    if (check_only && strcmp(check_tests[i].name, check_only) != 0) continue;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     check_failures = check_skipped = 0;
-    check_tests[i].run();
+    check_run_one(program, i);
     check_note_time(program, check_tests[i].name, begin);
     if (check_failures) printf("%s: %s failed\n", program, check_tests[i].name);
     *(check_failures ? &failed : check_skipped ? &skipped : &passed) += 1;
   }
   printf("%s: %d passed, %d failed, %d skipped\n", program, passed, failed, skipped);
-  return failed != 0;
+  return failed != 0 || passed + skipped == 0;
+}
+
+static inline int check_main(const char *program, int count, char **words) {
+  bool lists = count == 2 && strcmp(words[1], "--list") == 0;
+  for (int i = 0; lists && i < check_count; i++) printf("%s\n", check_tests[i].name);
+  if (lists) return 0;
+  if (count == 3 && strcmp(words[1], "--case") == 0) check_only = words[2];
+  return check_run(program);
 }
 
 #define CHECK_MAIN(program)                                                                        \
-  int main(void) {                                                                                 \
-    return check_run(program);                                                                     \
+  int main(int count, char **words) {                                                              \
+    return check_main(program, count, words);                                                      \
   }
 
 #endif

@@ -29,7 +29,7 @@ static void fill(leat_image_writer *w, uint32_t table, uint32_t first) {
 
 // A loop that carries a string, whose condition is a segment with a branch in it, and whose body
 // prints.
-static leat_image *write(leat_image_writer *w) {
+static leat_image *written(leat_image_writer *w) {
   uint32_t p = add_buffer(w, LEAT_bool), step = leat_image_writer_table(w);
   uint32_t loop = leat_image_writer_region(w, p);
   leat_image_writer_carried(w, loop, (const uint32_t[]){p, add_buffer(w, LEAT_str)}, 2);
@@ -52,7 +52,7 @@ TEST(regions_are_written) {
   leat_arena *arena = leat_arena_create();
   leat_image_writer writer;
   leat_image_writer_init(&writer, arena);
-  leat_image *image = write(&writer);
+  leat_image *image = written(&writer);
   leat_view view;
   leat_error error = {0};
   leat_text shown = {0};

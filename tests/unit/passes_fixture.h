@@ -110,7 +110,7 @@ static inline leat_state *variable(fixture *f, const char *name, leat_type type)
   return state;
 }
 
-static inline leat_value read(fixture *f, const char *name, leat_state *state) {
+static inline leat_value read_var(fixture *f, const char *name, leat_state *state) {
   return op(f, name, LEAT_OP_read, (leat_value){0}, (leat_value){0}, &(leat_attr){.state = state});
 }
 

@@ -196,12 +196,12 @@ TEST(cse_merges_equal_nodes) {
   leat_state *w = variable(&f, "w", type_of(LEAT_f32, 0, 0, 0));
   new_entry(&f, "e");
   leat_value x = param(&f, "x", type_of(LEAT_f32, 0, 0, 0));
-  leat_value r0 = read(&f, "e/r0", w), r1 = read(&f, "e/r1", w);
+  leat_value r0 = read_var(&f, "e/r0", w), r1 = read_var(&f, "e/r1", w);
   leat_value a = OP2(&f, "e/a", add, x, r0), b = OP2(&f, "e/b", add, r1, x);
   leat_node *write = assign(&f, "e/write", LEAT_OP_assign, w, OP2(&f, "e/ab", mul, a, b));
   leat_node_add_control(f.session, write, r0.node);
   leat_node_add_control(f.session, write, r1.node);
-  leat_value r2 = read(&f, "e/r2", w);
+  leat_value r2 = read_var(&f, "e/r2", w);
   leat_node_add_control(f.session, r2.node, write);
   result(&f, "y", OP2(&f, "e/y", add, x, r2));
   request_entry(&f, f.b.entry);
@@ -254,7 +254,7 @@ static void build_large(fixture *f, uint32_t nodes) {
   leat_value h = param(f, "x", type);
   while (f->session->nodes.count < nodes) {
     leat_state *w = variable(f, leat_graph_unique_name(f->session, "w"), type);
-    leat_value old = read(f, "e/read", w);
+    leat_value old = read_var(f, "e/read", w);
     h = OP2(f, "e/mul", mul, h, old);
     h = OP2(f, "e/add", add, h, scalar(f, "e/bias", LEAT_f32, 1.5));
     h = OP1(f, "e/same", identity, h);

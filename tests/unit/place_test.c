@@ -28,10 +28,10 @@ TEST(place_follows_constraints) {
   new_entry(&f, "e");
   f.b.device = leat_intern(f.strings, "/job:worker/task:0");
   leat_value x = param(&f, "x", type);
-  leat_value sum = OP2(&f, "e/sum", add, x, read(&f, "e/w", w));
-  sum = OP2(&f, "e/sum1", add, sum, read(&f, "e/v", v));
-  sum = OP2(&f, "e/sum2", add, sum, read(&f, "e/slot", slot));
-  sum = OP2(&f, "e/sum3", add, sum, read(&f, "e/u", leat_graph_find_state(f.session, "u")));
+  leat_value sum = OP2(&f, "e/sum", add, x, read_var(&f, "e/w", w));
+  sum = OP2(&f, "e/sum1", add, sum, read_var(&f, "e/v", v));
+  sum = OP2(&f, "e/sum2", add, sum, read_var(&f, "e/slot", slot));
+  sum = OP2(&f, "e/sum3", add, sum, read_var(&f, "e/u", leat_graph_find_state(f.session, "u")));
   f.b.device = NULL;
   f.b.colocate = v->name;
   sum = OP1(&f, "e/with_v", exp, sum);
@@ -61,7 +61,7 @@ TEST(place_puts_state_with_its_first_user) {
   leat_type type = type_of(LEAT_f32, 1, 4, 0);
   leat_state *w = variable(&f, "w", type);
   new_entry(&f, "e");
-  leat_value old = read(&f, "e/read", w), x = param(&f, "x", type);
+  leat_value old = read_var(&f, "e/read", w), x = param(&f, "x", type);
   f.b.device = f.devices[1].name;
   result(&f, "y", OP2(&f, "e/y", add, x, old));
   request_entry(&f, f.b.entry);
@@ -137,7 +137,7 @@ TEST(place_and_partition_make_broadcasts_where_they_are_used) {
   leat_state *b = variable(&f, "b", type_of(LEAT_f32, 1, 64, 0));
   new_entry(&f, "e");
   leat_value x = param(&f, "x", wide);
-  leat_value spread = leat_build_broadcast(&f.b, read(&f, "e/b", b), &wide);
+  leat_value spread = leat_build_broadcast(&f.b, read_var(&f, "e/b", b), &wide);
   f.b.device = leat_intern(f.strings, "/job:worker");
   result(&f, "y", OP2(&f, "e/y", add, x, spread));
   f.b.device = leat_intern(f.strings, "/job:ps");
@@ -168,7 +168,7 @@ TEST(partition_sends_once_and_delays_recv) {
   new_entry(&f, "e");
   f.b.device = leat_intern(f.strings, "/job:worker");
   leat_value x = param(&f, "x", square);
-  leat_value rw = read(&f, "e/w", w), rv = read(&f, "e/v", v);
+  leat_value rw = read_var(&f, "e/w", w), rv = read_var(&f, "e/v", v);
   leat_value h = matmul(&f, "e/h0", x, rw);
   h = matmul(&f, "e/h1", h, rw);
   h = matmul(&f, "e/h2", h, rv);

@@ -8,7 +8,7 @@ TEST(prune_keeps_what_the_entry_needs) {
   variable(&f, "unused", type_of(LEAT_f32, 1, 4, 0));
   leat_entry *entry = new_entry(&f, "step");
   leat_value x = param(&f, "x", type_of(LEAT_f32, 1, 4, 0));
-  leat_value old = read(&f, "step/read", w);
+  leat_value old = read_var(&f, "step/read", w);
   leat_value y = OP2(&f, "step/y", add, x, old);
   OP1(&f, "step/idle", neg, y);
   leat_node_add_control(f.session, assign(&f, "step/assign", LEAT_OP_assign, w, y), old.node);
@@ -36,14 +36,14 @@ static void build_history(fixture *f, leat_value *a, leat_value *b) {
   leat_state *w = variable(f, "w", type_of(LEAT_f32, 0, 0, 0));
   new_entry(f, "e");
   leat_node *first = assign(f, "e/first", LEAT_OP_assign, w, scalar(f, "e/one", LEAT_f32, 1));
-  *a = read(f, "e/a", w);
+  *a = read_var(f, "e/a", w);
   leat_node_add_control(f->session, a->node, first);
   leat_attr message = {.string = leat_intern(f->strings, "a")};
   op(f, "e/print", LEAT_OP_print, *a, (leat_value){0}, &message);
   leat_node *second = assign(f, "e/second", LEAT_OP_assign, w, scalar(f, "e/two", LEAT_f32, 2));
   leat_node_add_control(f->session, second, a->node);
   leat_node_add_control(f->session, second, first);
-  *b = read(f, "e/b", w);
+  *b = read_var(f, "e/b", w);
   leat_node_add_control(f->session, b->node, second);
 }
 
@@ -80,7 +80,7 @@ TEST(prune_orders_entries_as_given) {
   set_up(&f);
   leat_state *w = variable(&f, "w", type_of(LEAT_f32, 0, 0, 0));
   leat_entry *first = new_entry(&f, "first");
-  result(&f, "y", read(&f, "first/read", w));
+  result(&f, "y", read_var(&f, "first/read", w));
   leat_entry *second = new_entry(&f, "second");
   leat_value x = param(&f, "x", type_of(LEAT_f32, 0, 0, 0));
   assign(&f, "second/assign", LEAT_OP_assign_add, w, x);
@@ -133,7 +133,7 @@ TEST(prune_refuses_feeds_of_initial_values_and_entries_twice) {
   set_up(&f);
   leat_state *w = variable(&f, "w", type_of(LEAT_f32, 1, 4, 0));
   leat_entry *entry = new_entry(&f, "e");
-  result(&f, "y", read(&f, "e/read", w));
+  result(&f, "y", read_var(&f, "e/read", w));
   request_entry(&f, entry);
   leat_vec_push(f.arena, &f.request.feeds, (leat_result){"w/init/const", w->init.node->inputs[0]});
   CHECK_EQ_INT(run(&f, "prune"), LEAT_INVALID);
