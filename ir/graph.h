@@ -156,6 +156,10 @@ void leat_graph_visit(leat_graph *graph, leat_graph_visitor visit, void *context
 typedef struct leat_substitution leat_substitution; // ir/substitution.h
 leat_graph *leat_graph_copy_body(const leat_graph *body, leat_graph *outer, leat_entry *entry,
                                  leat_substitution *dims);
+// Whether the node, of a body, only stands for inputs or results of the node that holds it.
+static inline bool leat_is_frame(const leat_node *node) {
+  return node->op == LEAT_OP_parameter || node->op == LEAT_OP_yield;
+}
 // Prints or checks, and gives nothing.
 bool leat_node_only_acts(const leat_node *node);
 // Takes such nodes out of a body, and of those in it: of a copy that is there for its values.

@@ -75,6 +75,9 @@ void leat_region_carry(leat_region *region, uint32_t input);
 // The node, after the last body; {NULL}: reported. predicate: of a conditional, else NULL.
 leat_value leat_region_end(leat_region *region, leat_builder *builder, leat_op op,
                            const leat_value *predicate);
+// The closed body, for who makes no node of it: with the parameters of the
+// inputs that it uses.
+leat_graph *leat_region_take_body(leat_region *region);
 // The nodes from `first` on, the last of the builder's graph, as a body with these results; its
 // parameters are among them. NULL: they use something else.
 leat_graph *leat_body_of(leat_builder *builder, uint32_t first, const leat_value *results,

@@ -250,6 +250,19 @@ leat_value leat_region_end(leat_region *region, leat_builder *builder, leat_op o
   return result;
 }
 
+leat_graph *leat_region_take_body(leat_region *region) {
+  leat_graph *body = region->bodies[0].graph;
+  leat_node_list params = {0};
+  for (uint32_t i = 0; i < region->inputs.count; i++) {
+    leat_node *param = region->inputs.items[i].params[0];
+    if (!param) continue;
+    leat_node_set_attr(body, param, "index", (leat_attr){.i = i});
+    leat_vec_push(body->arena, &params, param);
+  }
+  set_parameters(body, params);
+  return body;
+}
+
 static void forget(leat_graph *graph, const leat_node *node) {
   if (node) leat_map_set(&graph->names->by_name, node->name, NULL);
 }

@@ -1,4 +1,4 @@
-// The primitives of control flow, which are typed as any op; what they mean is passes/raise.h's.
+// The primitives of control flow, which are typed as any op; what they mean is ops/raise/web.h's.
 #include "ops/shape.h"
 
 // Dims that only a running step can tell to be equal are listed, where the node is made.

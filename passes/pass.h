@@ -27,11 +27,6 @@
 #include "ir/graph.h"
 #include "leat/status.h"
 
-// Whether the node, of a body, only stands for inputs or results of the node that holds it.
-static inline bool leat_is_frame(const leat_node *node) {
-  return node->op == LEAT_OP_parameter || node->op == LEAT_OP_yield;
-}
-
 // What the step's devices are, for `place`; the session makes it.
 typedef struct leat_device_info {
   const char *name; // interned, full: /job:worker/task:0/device:cpu:0

@@ -220,20 +220,27 @@ void ev_region_open(evaluator *e) {
   for (uint32_t i = 0; i < region->states.count; i++) region->states.items[i].now.node = NULL;
 }
 
-// What was called there with a rule of its own was called with what the body is given.
-static void keep_records(evaluator *e, leat_builder *builder, uint32_t body) {
-  leat_region *built = &e->region->built;
-  const leat_graph *graph = built->bodies[body].graph;
+typedef struct closed_body {
+  leat_region *built;
+  leat_builder *builder;
+  uint32_t number;
+} closed_body;
+
+static ev inside_body(void *body, ev item) {
+  const closed_body *closed = body;
+  if (item.kind == EV_TENSOR)
+    item.tensor = leat_region_inside(closed->built, closed->builder, closed->number, item.tensor);
+  return item;
+}
+
+void ev_keep_records(evaluator *e, leat_region *built, leat_builder *builder, uint32_t number) {
+  const leat_graph *graph = built->bodies[number].graph;
+  closed_body body = {built, builder, number};
   for (uint32_t i = 0, count = graph->nodes.count; i < count; i++) {
     ev_call_record *record = leat_map_get(&e->records, graph->nodes.items[i]);
     if (!record || record->first != graph->nodes.items[i]) continue;
-    ev *args = leat_new_array(e->arena, ev, (size_t)record->args->count + 1);
-    for (uint32_t k = 0; k < record->args->count; k++) {
-      args[k] = record->args->items[k];
-      if (args[k].kind == EV_TENSOR)
-        args[k].tensor = leat_region_inside(built, builder, body, args[k].tensor);
-    }
-    record->args = ev_take_list(e, args, record->args->count).list;
+    ev args = {.kind = EV_LIST, .list = record->args};
+    record->args = ev_with_items(e, args, inside_body, &body).list;
   }
 }
 
@@ -248,7 +255,7 @@ void ev_region_close(evaluator *e) {
   leat_builder builder = region_builder(e);
   uint32_t body = region->built.body_count;
   leat_region_close(&region->built, &builder, stays);
-  keep_records(e, &builder, body);
+  ev_keep_records(e, &region->built, &builder, body);
   ev_scope_close(e, region->scope);
   e->path = region->path;
 }

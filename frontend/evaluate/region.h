@@ -7,6 +7,7 @@
 #define LEAT_FRONTEND_REGION_H
 
 #include "frontend/evaluate/evaluate.h"
+#include "ir/substitution.h"
 #include "ops/region.h"
 
 // A variable that a body uses.
@@ -108,7 +109,24 @@ void ev_region_leave_out(evaluator *e, leat_value initial);
 // The count of a random op, which differs in each iteration of the loops around.
 ev ev_region_count(evaluator *e, ev count, leat_span span);
 
+// What was called in the closed body with a rule of its own was called with what that is given.
+void ev_keep_records(evaluator *e, leat_region *built, leat_builder *builder, uint32_t number);
+
 // -- repeat.c -------------------------------------------------------------------------------------
+// Nodes done again, at the end of the graph, with what stands for others in their places.
+typedef struct ev_repetition {
+  evaluator *e;
+  const leat_graph *from;
+  uint32_t count;      // of its nodes, before any is repeated
+  leat_value **copies; // by id there: what stands for the outputs; NULL: they themselves
+  leat_substitution *dims;
+} ev_repetition;
+ev_repetition ev_repetition_begin(evaluator *e, const leat_graph *from);
+leat_value ev_repeated(const ev_repetition *r, leat_value value);
+leat_node *ev_repeat_node(const ev_repetition *r, const leat_node *node);
+// Calls with rules of their own, of those nodes by id, are such calls in the copies.
+void ev_repeat_records(const ev_repetition *r, const bool *repeated);
+
 // A copy of what a body does, in the open one, without its effects: its parameters are these
 // values, its results go to `out`. Returns the copies by the ids of the body, NULL where there is
 // none.

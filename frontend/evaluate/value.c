@@ -100,6 +100,17 @@ ev ev_make_list(evaluator *e, const ev *items, uint32_t count) {
   return ev_take_list(e, leat_arena_memdup(e->arena, items, count * sizeof *items), count);
 }
 
+ev ev_with_items(evaluator *e, ev value, ev (*change)(void *context, ev item), void *context) {
+  if (value.kind != EV_LIST) return change(context, value);
+  ev_list *list = leat_arena_memdup(e->arena, value.list, sizeof *list);
+  ev *items = leat_new_array(e->arena, ev, (size_t)list->count + 1);
+  for (uint32_t i = 0; i < list->count; i++)
+    items[i] = ev_with_items(e, list->items[i], change, context);
+  list->items = items;
+  value.list = list;
+  return value;
+}
+
 ev ev_take_results(evaluator *e, const ev *items, uint32_t count) {
   ev list = ev_take_list(e, items, count);
   if (list.kind == EV_LIST) ((ev_list *)list.list)->results = true;

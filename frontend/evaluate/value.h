@@ -119,6 +119,8 @@ ev *ev_new_items(evaluator *e, uint64_t count);
 // copies them.
 ev ev_take_list(evaluator *e, const ev *items, uint32_t count);
 ev ev_make_list(evaluator *e, const ev *items, uint32_t count);
+// The value as it is, in which all that is no list has become what `change` makes of it.
+ev ev_with_items(evaluator *e, ev value, ev (*change)(void *context, ev item), void *context);
 ev ev_take_results(evaluator *e, const ev *items, uint32_t count); // several results of one call
 const char *ev_kind_name(ev value); // "a tensor", "an int", … for messages
 const char *ev_found_no_int(evaluator *e,

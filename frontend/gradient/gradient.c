@@ -29,9 +29,6 @@ typedef struct walk {
   leat_arena *scratch;
   uint32_t first, count; // ids of the nodes of the forward graph: from `first` to below `count`
   mark *marks;           // from that of `first` on
-  const uint32_t *lives; // see ev_live_classes
-  uint32_t from;         // how what is handed on lives
-  leat_value zero; // dead where the one value is that all is the gradient of; NULL: it never is
 } walk;
 
 static leat_node *node_at(const walk *w, uint32_t id) {
@@ -50,12 +47,6 @@ static ev *partial_of(walk *w, leat_value value) {
   size_t outputs = value.node->output_count;
   if (!m->others) m->others = leat_new_array(w->scratch, ev, outputs);
   return &m->others[value.port];
-}
-
-static uint32_t live_class(const walk *w, leat_value value) {
-  uint32_t id = value.node->id;
-  if (!w->lives || id < w->first || id >= w->count) return EV_ALIVE;
-  return w->lives[2 * (id - w->first) + (value.port > 0)];
 }
 
 static const ev_call_record *record_of(const walk *w, const leat_node *node) {
@@ -88,17 +79,25 @@ static uint32_t sources(const walk *w, const leat_node *node, const leat_value *
         *out = &record->results->items[i].tensor;
     return 1;
   }
+  bool ends = node->op == LEAT_OP_stop_gradient || ev_state_read(w->e, node);
   *out = node->inputs;
-  return node->op == LEAT_OP_stop_gradient ? 0 : node->input_count;
+  return ends ? 0 : node->input_count;
 }
 
-// What `losses` depend on.
-static void mark_path(walk *w, const leat_value *losses, uint32_t loss_count) {
-  ev_spend(w->e, (w->count - w->first) / NODES_A_STEP, w->span);
-  for (uint32_t i = 0; i < loss_count; i++) {
-    mark *m = mark_of(w, losses[i].node);
-    if (m) m->on_path = true;
+// What a frame on the path leaves in a turn for the next one. True: now more is on it.
+static bool mark_back_edges(walk *w) {
+  bool more = false;
+  for (uint32_t id = w->first; id < w->count; id++) {
+    const leat_node *node = node_at(w, id);
+    const mark *to = node->op == LEAT_OP_next_iteration ? mark_of(w, node->inputs[1].node) : NULL;
+    bool *on_path = &w->marks[id - w->first].on_path;
+    if (!to || !to->on_path || *on_path) continue;
+    *on_path = more = true;
   }
+  return more;
+}
+
+static void mark_sources(walk *w) {
   for (uint32_t id = w->count; id-- > w->first;) {
     if (!w->marks[id - w->first].on_path) continue;
     const leat_value *from;
@@ -108,6 +107,17 @@ static void mark_path(walk *w, const leat_value *losses, uint32_t loss_count) {
       if (m) m->on_path = true;
     }
   }
+}
+
+// What `losses` depend on.
+static void mark_path(walk *w, const leat_value *losses, uint32_t loss_count) {
+  ev_spend(w->e, (w->count - w->first) / NODES_A_STEP, w->span);
+  for (uint32_t i = 0; i < loss_count; i++) {
+    mark *m = mark_of(w, losses[i].node);
+    if (m) m->on_path = true;
+  }
+  do mark_sources(w);
+  while (mark_back_edges(w));
 }
 
 static const void *key_of(ev target) {
@@ -306,11 +316,6 @@ static ev sum_of(walk *w, ev a, ev b) {
   return ev_op(w->e, LEAT_OP_add, terms, 2, NULL, w->span, NULL);
 }
 
-// Zeros that live as a gradient of the value.
-static ev living_zeros(walk *w, leat_value like) {
-  return ev_zeros_with(w->e, like, live_class(w, like) != EV_ALIVE, w->zero, w->span);
-}
-
 static bool accumulate(walk *w, const ev_function *rule, leat_value to, ev gradient) {
   const mark *m = mark_of(w, to.node);
   if (gradient.kind == EV_NONE || !m || !m->reaches) return true;
@@ -322,11 +327,6 @@ static bool accumulate(walk *w, const ev_function *rule, leat_value to, ev gradi
   if (!leat_type_equal(ev_tensor_type(gradient), leat_value_type(to)))
     return wrong_type(w, rule, gradient, to);
   if (gradient.kind == EV_TENSOR && ev_is_zeros(w->e, gradient.tensor)) return true;
-  if (w->from != live_class(w, to)) {
-    ev either[] = {gradient, living_zeros(w, to)};
-    gradient = ev_living(w->e, either, 2, w->span);
-    if (gradient.kind == EV_ERROR) return false;
-  }
   ev *partial = partial_of(w, to);
   *partial = sum_of(w, *partial, gradient);
   return partial->kind != EV_ERROR;
@@ -385,12 +385,11 @@ static bool has_gradient(walk *w, leat_node *node, const ev_call_record *record)
 }
 
 static bool no_rule(walk *w, const leat_node *node) {
-  if (leat_op_last_phase(node->op) < LEAT_PHASE_RAISED)
-    ev_fail(
-        w->e, w->span,
-        "the gradient through `%s` (op `%s`), of a frame, is not supported yet: through `while` it "
-        "is",
-        node->name, leat_op_name(node->op));
+  if (leat_is_primitive(node))
+    ev_fail(w->e, w->span,
+            "the gradient goes out of a frame through `%s` (op `%s`): of what is in a frame there "
+            "are gradients in one turn, of what leaves it through all",
+            node->name, leat_op_name(node->op));
   else
     ev_fail(w->e, w->span, "the gradient goes through `%s` (op `%s`), which has no gradient rule",
             node->name, leat_op_name(node->op));
@@ -414,34 +413,6 @@ static bool pass_through(walk *w, leat_node *node) {
   return true;
 }
 
-static bool pass_through_switch(walk *w, const leat_node *node) {
-  ev sides[3];
-  uint32_t count = 0;
-  for (uint32_t port = 0; port < 2; port++) {
-    ev partial = *partial_of(w, (leat_value){(leat_node *)node, port});
-    if (partial.kind != EV_ERROR) sides[count++] = partial;
-  }
-  sides[count++] = living_zeros(w, node->inputs[0]);
-  ev gradient = ev_living(w->e, sides, count, w->span);
-  w->from = live_class(w, node->inputs[0]);
-  return gradient.kind != EV_ERROR && accumulate(w, NULL, node->inputs[0], gradient);
-}
-
-static bool pass_through_merge(walk *w, const leat_node *node) {
-  ev partial = *partial_of(w, (leat_value){(leat_node *)node, 0});
-  for (uint32_t i = 0; i < node->input_count; i++) {
-    if (!wants(w, node->inputs[i])) continue;
-    ev gradient = ev_merged(w->e, node, i, partial, w->span);
-    if (gradient.kind == EV_ERROR || !accumulate(w, NULL, node->inputs[i], gradient)) return false;
-  }
-  return true;
-}
-
-// A merge that has a `next_iteration` has one of these.
-static bool enters(const leat_node *merge) {
-  return merge->inputs[0].node->op == LEAT_OP_enter;
-}
-
 static bool pass_on(walk *w, leat_node *node) {
   const ev_call_record *record = record_of(w, node);
   if (record && record->first != node) return true; // the first one does
@@ -450,9 +421,6 @@ static bool pass_on(walk *w, leat_node *node) {
   bool wanted = false;
   for (uint32_t i = 0; i < count; i++) wanted = wanted || wants(w, to[i]);
   if (!wanted || !has_gradient(w, node, record)) return true;
-  w->from = live_class(w, record ? record->results->items[0].tensor : (leat_value){node, 0});
-  if (node->op == LEAT_OP_switch) return pass_through_switch(w, node);
-  if (node->op == LEAT_OP_merge && !enters(node)) return pass_through_merge(w, node);
   if (!record && node->info->kind == LEAT_KIND_REGION) return pass_through(w, node);
   const ev_function *rule = record ? record->rule : ev_find_gradient(w->e, leat_op_name(node->op));
   if (!rule) return no_rule(w, node);
@@ -477,14 +445,6 @@ static bool walk_back(walk *w) {
   return true;
 }
 
-// A read that waits for what is dead is dead: others of the variable are not.
-static ev read_gradient(walk *w, const leat_node *read, ev partial) {
-  leat_value value = {(leat_node *)read, 0};
-  if (live_class(w, value) == EV_ALIVE) return partial;
-  ev either[] = {partial, ev_zeros_with(w->e, value, false, w->zero, w->span)};
-  return ev_living(w->e, either, 2, w->span);
-}
-
 // What is read behind an assignment in a body has handed its gradient on.
 static leat_state *read_here(const walk *w, const leat_node *node) {
   return record_of(w, node) ? NULL : ev_state_read(w->e, node);
@@ -501,7 +461,7 @@ static bool sum_reads(walk *w, leat_map *sums) {
     ev *sum = leat_map_get(sums, state);
     if (!sum) leat_map_set(sums, state, sum = leat_new(w->scratch, ev));
     ev_surroundings saved = enter_node(w->e, node);
-    *sum = sum_of(w, *sum, read_gradient(w, node, *partial));
+    *sum = sum_of(w, *sum, *partial);
     ev_leave(w->e, saved);
     if (sum->kind == EV_ERROR) return false;
   }
@@ -552,24 +512,19 @@ static void replace_loops(evaluator *e, uint32_t from) {
 static walk begin(evaluator *e, uint32_t first, uint32_t count, leat_span span) {
   walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .first = first, .count = count};
   w.marks = leat_new_array(w.scratch, mark, (size_t)(count - first) + 1);
-  w.lives = ev_live_classes(e, first, count, w.scratch);
   return w;
 }
 
-// The gradients of ys, which come from outside, stand where their walk begins, and live as they do.
+// The gradients of ys, which come from outside, stand where their walk begins.
 static bool begin_with(walk *w, const ev_seeds *seeds) {
   for (uint32_t i = 0; i < seeds->count; i++) {
     leat_value y = seeds->ys[i];
     ev *partial = partial_of(w, y), given = seeds->dys[i];
     if (!partial || given.kind == EV_ERROR) continue;
     ev_surroundings saved = enter_node(w->e, y.node);
-    bool dies = live_class(w, y) != EV_ALIVE;
-    if (dies) given = ev_alive_with(w->e, given, y, w->span);
-    if (dies && seeds->count == 1 && !leat_value_type(y)->rank)
-      w->zero = ev_zeros_with(w->e, y, true, (leat_value){0}, w->span).tensor;
-    if (given.kind != EV_ERROR) *partial = sum_of(w, *partial, given);
+    *partial = sum_of(w, *partial, given);
     ev_leave(w->e, saved);
-    if (given.kind == EV_ERROR || partial->kind == EV_ERROR) return false;
+    if (partial->kind == EV_ERROR) return false;
   }
   return true;
 }
@@ -581,16 +536,27 @@ static uint32_t end_of(const leat_value *values, uint32_t count) {
   return end;
 }
 
+static bool collect_webs(walk *w, const ev_webs *webs, const char *of, uint32_t count, ev *out) {
+  if (!collect(w, of, webs->targets, count, out)) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    out[i] = ev_dead_again(w->e, webs, i, out[i], w->span);
+    if (out[i].kind == EV_ERROR) return false;
+  }
+  return true;
+}
+
 ev ev_gradient_list(evaluator *e, const ev_seeds *seeds, const char *of, ev targets,
                     leat_span span) {
-  const ev *items = targets.list->items;
   uint32_t count = targets.list->count;
   ev *gradients = leat_new_array(e->arena, ev, (size_t)count + 1);
-  walk w = begin(e, 0, end_of(seeds->ys, seeds->count), span);
-  mark_path(&w, seeds->ys, seeds->count);
-  mark_reaching(&w, items, count);
+  ev_webs webs;
+  if (!ev_raise_webs(e, 0, seeds, targets.list->items, count, span, &webs)) return ev_error();
+  walk w = begin(e, 0, end_of(webs.seeds.ys, seeds->count), span);
+  mark_path(&w, webs.seeds.ys, seeds->count);
+  mark_reaching(&w, webs.targets, count);
   uint32_t replaced = e->replaced.count;
-  bool ok = begin_with(&w, seeds) && walk_back(&w) && collect(&w, of, items, count, gradients);
+  bool ok =
+      begin_with(&w, &webs.seeds) && walk_back(&w) && collect_webs(&w, &webs, of, count, gradients);
   leat_arena_destroy(w.scratch);
   if (ok) replace_loops(e, replaced);
   return ok ? ev_take_list(e, gradients, count) : ev_error();
@@ -606,7 +572,7 @@ ev ev_loss_gradients(evaluator *e, leat_value loss, ev targets, leat_span span) 
 }
 
 ev ev_trainables(evaluator *e, leat_value loss, leat_span span) {
-  walk w = begin(e, 0, loss.node->id + 1, span);
+  walk w = begin(e, 0, e->graph->nodes.count, span);
   mark_path(&w, &loss, 1);
   bool *used = leat_new_array(w.scratch, bool, (size_t)e->graph->states.count + 1);
   for (uint32_t id = 0; id < w.count; id++) {
@@ -627,12 +593,14 @@ ev ev_trainables(evaluator *e, leat_value loss, leat_span span) {
 bool ev_gradients_between(evaluator *e, uint32_t first, const leat_value *ys, const ev *dys,
                           uint32_t count, const ev *targets, uint32_t target_count, ev *out,
                           leat_span span) {
+  ev_seeds seeds = {ys, dys, count};
+  ev_webs webs;
+  if (!ev_raise_webs(e, first, &seeds, targets, target_count, span, &webs)) return false;
   walk w = begin(e, first, e->graph->nodes.count, span);
-  mark_path(&w, ys, count);
+  mark_path(&w, webs.seeds.ys, count);
   mark_reaching(&w, targets, target_count);
   uint32_t replaced = e->replaced.count;
-  ev_seeds seeds = {ys, dys, count};
-  bool ok = begin_with(&w, &seeds) && walk_back(&w);
+  bool ok = begin_with(&w, &webs.seeds) && walk_back(&w);
   for (uint32_t i = 0; i < target_count && ok; i++) out[i] = *partial_of(&w, targets[i].tensor);
   leat_arena_destroy(w.scratch);
   if (ok) replace_loops(e, replaced);

@@ -4,8 +4,8 @@
 //   rows.c       sparse rows                       minimize.c   grad, trainables, apply, minimize
 //   counted.c    rows of which only some are meant
 //   regions.c    through loops and branches, with loops.c, again.c and needs.c (reversal.h)
-//   directions.c vjp, jvp                          webs.c       through switches and merges
-//   products.c   sums of products as one product
+//   directions.c vjp, jvp                          webs.c       through what is of switches and
+//   frames products.c   sums of products as one product
 #ifndef LEAT_FRONTEND_GRADIENT_H
 #define LEAT_FRONTEND_GRADIENT_H
 

@@ -3,6 +3,7 @@
 #define LEAT_FRONTEND_WALK_H
 
 #include "frontend/evaluate/evaluate.h"
+#include "ops/raise.h"
 
 // -- gradient.c -----------------------------------------------------------------------------------
 // Where a walk begins: dys are the gradients of ys, tensors or rows, EV_ERROR where there is none.
@@ -51,19 +52,33 @@ bool ev_region_gradients(evaluator *e, leat_node *node, const ev *partials, cons
                          ev *out, leat_span span);
 
 // -- webs.c ---------------------------------------------------------------------------------------
-// Of the nodes from number `first` to below `count`: what lives alike has the same number, by twice
-// the place of its node and whether it is another output than the first; what is never dead has
-// ALIVE. NULL: all of them.
-enum { EV_ALIVE };
-uint32_t *ev_live_classes(const evaluator *e, uint32_t first, uint32_t count, leat_arena *arena);
-// The gradient, which is dead where `alive` is.
-ev ev_alive_with(evaluator *e, ev gradient, leat_value alive, leat_span span);
-// Zeros of the value's type, dead where `zero` is, a scalar (NULL: nowhere), or, `with`, the value.
-ev ev_zeros_with(evaluator *e, leat_value like, bool with, leat_value zero, leat_span span);
-// The first of the gradients that is alive.
-ev ev_living(evaluator *e, const ev *gradients, uint32_t count, leat_span span);
-// The gradient of the merge where it gives its input i, dead elsewhere.
-ev ev_merged(evaluator *e, const leat_node *merge, uint32_t i, ev gradient, leat_span span);
+// What a walk goes through instead of the primitives of control flow, which are regions there.
+typedef struct ev_webs {
+  ev_seeds seeds;
+  const ev *targets;
+  leat_value *lives, loss; // by target, and of all: what the gradient is dead with; {NULL}: nothing
+} ev_webs;
+// Of nodes from number `first` on. False: reported.
+bool ev_raise_webs(evaluator *e, uint32_t first, const ev_seeds *seeds, const ev *targets,
+                   uint32_t count, leat_span span, ev_webs *out);
+// The gradient of that target, which is dead where that or the loss is.
+ev ev_dead_again(evaluator *e, const ev_webs *webs, uint32_t target, ev gradient, leat_span span);
+
+// -- web_calls.c ----------------------------------------------------------------------------------
+// A result of a call with a rule of its own, where it was raised to.
+typedef struct ev_found_result {
+  const ev_call_record *of;
+  const leat_node *was;
+  leat_node *now;
+  const ev_list *args; // NULL: some are dead there
+} ev_found_result;
+typedef struct ev_found_calls {
+  evaluator *e;
+  leat_span span;
+  leat_vec(ev_found_result) results;
+} ev_found_calls;
+void ev_find_call(const void *calls, const leat_web *web, const leat_node *was, leat_node *now);
+bool ev_set_found_calls(ev_found_calls *calls); // they have their rules; false: reported
 
 // -- minimize.c -----------------------------------------------------------------------------------
 bool ev_check_targets(evaluator *e, ev targets, leat_span span);

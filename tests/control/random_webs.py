@@ -1,6 +1,6 @@
 """Random webs of switches and merges, in frames and in each other, which Python runs as the white paper says: a value is
 dead where an input of what computes it is, and a merge gives the first that is not; a variable that is assigned a dead
-one stays as it is. Without frames also webs of floats, whose gradients Python carries along.
+one stays as it is. Also webs of floats, whose gradients Python carries along; in frames these only read variables.
 
 What the compiler is told must hold of a web, that each value is alive for some outcome of the predicates, is seen to by
 a mask: bit i tells whether the value is alive where bit k of i is what predicate k says.
@@ -24,6 +24,8 @@ def wrapped(number):
 
 class Web:
     """Lines of text and what they do: each step is (names that it gives, a function of what is known, names it uses)."""
+    writes, writes_in_frames = True, True
+
     def __init__(self, dice, names, prefix, state):
         self.dice, self.prefix, self.lines, self.steps, self.count, self.predicates = dice, prefix, [], [], 0, 0
         self.state = state  # the variables' values by name, of all webs of a program
@@ -102,7 +104,7 @@ class Web:
     def grow(self):
         for _ in range(VALUES):
             self.dice.choice([self.compute, self.compute, self.predicate, self.switch, self.switch, self.merge, self.merge,
-                              self.read, self.write])()
+                              self.read, self.write if self.writes else self.read])()
 
     def alive_value(self, other):
         """One that is alive whatever the predicates say, often of one that is not."""
@@ -129,6 +131,8 @@ class Dual:
 
 class SmoothWeb(Web):
     """Of floats, which stay small."""
+    writes_in_frames = False
+
     def compute(self):
         a, b, c = self.pick(), self.pick(), self.dice.randrange(1, 9) / 8
         mask, name = self.alive[a] & self.alive[b], self.name()
@@ -180,8 +184,10 @@ class Frame:
         own = [f'f{number}c{i}' for i in range(len(starts))]
         self.own, self.inside = own, [f'{name}in' for name in own]
         self.out = [f'{name}out' for name in own]
-        self.asked, self.late = (dice.choice([None, None, *self.state]) for _ in range(2))
-        self.web = Web(dice, self.inside, f'f{number}v', self.state)
+        changes = [None, None, *self.state] if web.writes_in_frames else [None]
+        self.asked, self.late = (dice.choice(changes) for _ in range(2))
+        self.web = type(web)(dice, self.inside, f'f{number}v', self.state)
+        self.web.writes = web.writes_in_frames
         self.web.grow()
         if depth and dice.random() < 0.4:
             add_frame(self.web, f'{number}i', depth - 1)
@@ -258,7 +264,9 @@ def random_gradients(seed):
     dice = random.Random(f'smooth web {seed}')
     web = SmoothWeb(dice, ['a', 'b', 'c'], 'v', {'s0': 0.5})
     web.grow()
-    web.grow()
+    for number in range(dice.choice([0, 1, 1, 2])):
+        add_frame(web, number)
+        web.grow()
     loss = web.alive_value('a')
     lines = ''.join(f'  {line}\n' for line in [*web.lines, f'y = {loss} + 0 * (a + b + c)', 'da, db, dc = grad(y, [a, b, c])'])
     types = 'y: f64[], da: f64[], db: f64[], dc: f64[]'

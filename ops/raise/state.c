@@ -6,7 +6,7 @@
 //
 // One frame at a time, an inner one first: the read in front of it and the assignment behind it are
 // operations of the frame around it.
-#include "passes/raise.h"
+#include "ops/raise/web.h"
 
 typedef leat_vec(leat_web_frame *) frames;
 
@@ -278,7 +278,7 @@ static bool put_in(const carrier *c) {
   bool sorted = leat_graph_sort(graph, &culprit);
   if (sorted) leat_graph_list_effects(graph);
   if (sorted) return true;
-  leat_error_at(c->web->context->diag, culprit->span,
+  leat_error_at(c->web->raising->diag, culprit->span,
                 "the frame \"%s\" uses a variable that is assigned, before, what comes out of the "
                 "frame: it would have to end before it begins",
                 c->frame->name);

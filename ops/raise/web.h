@@ -1,18 +1,18 @@
-// The parts of the pass `raise` (white paper 4.4). Internal to passes/.
+// What raising is made of (white paper 4.4). Internal to ops/raise/.
 //
 // The graph has no cycle: a back edge ends in a `next_iteration`, which says its merge. A node is
 // in a *frame*: that of the loop that it is computed in, or the root. Where it is alive, there, is
-// a boolean function of the predicates of switches (raise_truth.c). What is dead is not computed:
+// a boolean function of the predicates of switches (truth.c). What is dead is not computed:
 // nodes that live alike become the body of a `conditional`, and a merge one of its results
-// (raise_branch.c); a frame becomes a `while_loop` (raise_loop.c). What is used where it may be
+// (branch.c); a frame becomes a `while_loop` (loop.c). What is used where it may be
 // dead is zeros there.
-#ifndef LEAT_PASSES_RAISE_H
-#define LEAT_PASSES_RAISE_H
+#ifndef LEAT_OPS_RAISE_WEB_H
+#define LEAT_OPS_RAISE_WEB_H
 
+#include "ops/raise.h"
 #include "ops/region.h"
-#include "passes/rewrite.h"
 
-// -- Truths: raise_truth.c ------------------------------------------------------------------------
+// -- Truths: truth.c ------------------------------------------------------------------------
 
 typedef uint32_t leat_truth; // equal functions are equal numbers
 enum { LEAT_NEVER, LEAT_ALWAYS };
@@ -49,7 +49,7 @@ bool leat_truth_implies(leat_truths *truths, leat_truth a, leat_truth b);
 // The variables that it depends on, ascending.
 leat_truth_support leat_truth_support_of(leat_truths *truths, leat_truth a);
 
-// -- The web: raise_web.c -------------------------------------------------------------------------
+// -- The web: web.c -------------------------------------------------------------------------
 
 typedef struct leat_web_node leat_web_node;
 typedef struct leat_web_frame leat_web_frame;
@@ -72,7 +72,7 @@ struct leat_web_node {
   bool numbered;         // of a merge: its second output is used
   leat_value *now;       // what stands for the outputs, where nodes are being placed
   leat_node *placed;     // the node, or the newest copy; NULL: none yet
-  uint32_t plan, item;   // that gives it: see raise_branch.c
+  uint32_t plan, item;   // that gives it: see branch.c
 };
 
 typedef struct leat_web_choice {
@@ -108,13 +108,14 @@ typedef struct leat_web_predicate {
   leat_truth live;
 } leat_web_predicate;
 
-typedef struct leat_web {
-  leat_pass_context *context;
+struct leat_web {
+  const leat_raising *raising;
   leat_graph *graph;
   leat_arena *scratch;
   leat_truths truths;
   leat_vec(leat_web_predicate) predicates; // by variable
   leat_web_node *nodes;                    // as they were
+  leat_map by_node;                        // leat_node * → leat_web_node *
   uint32_t count;
   leat_web_frame root;
   leat_vec(leat_web_frame *) frames;
@@ -122,7 +123,7 @@ typedef struct leat_web {
   bool state_is_outside; // what is read is of the root: no frame uses a variable any more
   leat_vec(leat_value) iterations; // of the loops around what is being placed, the outermost first
   uint32_t plans;                  // so far
-} leat_web;
+};
 
 // Takes the graph apart. False: it is malformed, reported.
 bool leat_web_find(leat_web *web);
@@ -134,13 +135,13 @@ bool leat_web_fail(const leat_web *web, const leat_web_node *at, const char *for
     __attribute__((format(printf, 3, 4)));
 extern const char *const leat_web_too_many;
 
-// -- State in frames: raise_state.c ---------------------------------------------------------------
+// -- State in frames: state.c ---------------------------------------------------------------
 
 // Makes what the innermost frame does to variables something that it carries; *out_changed: the
 // graph is to be taken apart anew. False: reported.
 bool leat_web_carry_state(leat_web *web, bool *out_changed);
 
-// -- Single nodes: raise_node.c -------------------------------------------------------------------
+// -- Single nodes: node.c -------------------------------------------------------------------
 
 leat_value leat_web_now(leat_web_ref ref);
 leat_builder leat_web_builder(const leat_web *web, const leat_web_node *node);
@@ -153,7 +154,7 @@ bool leat_web_is_outermost(const leat_web_node *n);
 bool leat_web_place_node(leat_web *web, leat_web_node *n, leat_truth live);
 bool leat_web_place_merge(leat_web *web, const leat_web_item *item); // of one input that is left
 
-// -- Many: raise_branch.c, raise_loop.c -----------------------------------------------------------
+// -- Many: branch.c, loop.c -----------------------------------------------------------
 
 // Places the items at the end of the graph, for what is alive under `context`; afterwards `wanted`
 // have what stands for them now. False: reported.

@@ -7,7 +7,7 @@
 // Two items of one decision between which another one stands cannot be in one conditional. Each
 // item has a *level*: not below that of what it uses, above it where that is decided otherwise. So
 // the items of one decision and level need no other that needs them.
-#include "passes/raise.h"
+#include "ops/raise/web.h"
 
 #include <string.h>
 

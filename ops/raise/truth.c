@@ -1,7 +1,7 @@
 // Boolean functions of numbered variables, as ordered decision diagrams: each function is one
 // number, so that what is always alive, or alive together, is found by comparing. The newest
 // variable is decided first, as a switch of what another switch gives adds to it.
-#include "passes/raise.h"
+#include "ops/raise/web.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-// Places single nodes, and what tells where a value is alive. See raise.h.
-#include "passes/raise.h"
+// Places single nodes, and what tells where a value is alive. See web.h.
+#include "ops/raise/web.h"
 
 // -- Values ---------------------------------------------------------------------------------------
 
@@ -8,12 +8,16 @@ leat_value leat_web_now(leat_web_ref ref) {
   return ref.of->now[ref.port];
 }
 
+static const char *place_of(const leat_raising *raising, leat_span span) {
+  return raising->place ? raising->place(raising->context, span) : NULL;
+}
+
 leat_builder leat_web_builder(const leat_web *web, const leat_web_node *n) {
   return (leat_builder){.graph = web->graph,
-                        .diag = web->context->diag,
+                        .diag = web->raising->diag,
                         .span = n->node->span,
                         .entry = n->node->entry,
-                        .place = leat_place_of(web->context, n->node->span)};
+                        .place = place_of(web->raising, n->node->span)};
 }
 
 static leat_value build(leat_web *web, const leat_web_node *n, leat_op op, const char *what,
@@ -198,5 +202,7 @@ bool leat_web_place_node(leat_web *web, leat_web_node *n, leat_truth live) {
   push(web, node);
   n->placed = node;
   for (uint32_t i = 0; i < node->output_count; i++) n->now[i] = (leat_value){node, i};
+  const leat_raising *raising = web->raising;
+  if (raising->placed) raising->placed(raising->context, web, n->node, node);
   return true;
 }

@@ -1,6 +1,6 @@
 // Takes a graph with primitives of control flow apart: frames, what is alive where, what is placed
 // as one. What breaks a rule of theirs is reported here, but for what only placing shows.
-#include "passes/raise.h"
+#include "ops/raise/web.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -13,7 +13,7 @@ bool leat_web_fail(const leat_web *web, const leat_web_node *at, const char *for
   va_start(args, format);
   leat_text_add_v(&text, format, args);
   va_end(args);
-  leat_error_at(web->context->diag, at->node->span, "%s", text.data);
+  leat_error_at(web->raising->diag, at->node->span, "%s", text.data);
   leat_text_finish(&text);
   return false;
 }
@@ -49,8 +49,11 @@ static void take_nodes(leat_web *web) {
   leat_graph_renumber(web->graph);
   web->count = web->graph->nodes.count;
   web->nodes = leat_new_array(web->scratch, leat_web_node, web->count);
-  for (uint32_t i = 0; i < web->count; i++)
+  leat_map_init(&web->by_node, web->scratch);
+  for (uint32_t i = 0; i < web->count; i++) {
     take_node(web, &web->nodes[i], web->graph->nodes.items[i]);
+    leat_map_set(&web->by_node, web->nodes[i].node, &web->nodes[i]);
+  }
 }
 
 // -- Frames ---------------------------------------------------------------------------------------
@@ -89,7 +92,8 @@ static bool only_orders(const leat_web_node *n, const leat_web_node *before) {
 static bool is_outside(const leat_web *web, leat_op op) {
   leat_op_leaf leaf = leat_op_info_of(op)->leaf;
   if (leaf == LEAT_LEAF_VARIABLE) return web->state_is_outside;
-  return leaf == LEAT_LEAF_FEED || leaf == LEAT_LEAF_PARAMETER || leaf == LEAT_LEAF_RECEIVED;
+  if (leaf == LEAT_LEAF_PARAMETER) return !web->raising->shared;
+  return leaf == LEAT_LEAF_FEED || leaf == LEAT_LEAF_RECEIVED;
 }
 
 static bool add_frame(leat_web *web, leat_web_frame **frame, const leat_web_node *n,
@@ -271,7 +275,7 @@ static bool sort(leat_web *web) {
     }
   if (!sorted)
     leat_error_at(
-        web->context->diag, culprit->span,
+        web->raising->diag, culprit->span,
         "a frame is entered with what comes out of it by `leave`: it would have to end before "
         "it begins");
   return sorted;
@@ -290,36 +294,10 @@ static leat_web_ref undecided(leat_web_ref ref, bool *negated) {
   }
 }
 
-static const leat_web_node *merge_of_index(const leat_web_node *n) {
-  while (n->node->op == LEAT_OP_identity) n = n->inputs[0].of;
-  return n->node->op == LEAT_OP_merge && !n->next ? n : NULL;
-}
-
-// Of `k == i`, where k is the number that a merge gives: where it gives its input i, which is
-// known.
-static bool is_choice(leat_web *web, const leat_web_node *n, leat_truth *out) {
-  for (uint32_t k = 0; n->node->op == LEAT_OP_equal && k < 2; k++) {
-    const leat_node *number = n->inputs[!k].of->node;
-    const leat_web_node *merge = merge_of_index(n->inputs[k].of);
-    if (!merge || number->op != LEAT_OP_const || number->outputs[0].dtype != LEAT_i32) continue;
-    int32_t chosen = *(const int32_t *)leat_node_attr(number, "value")->tensor->data;
-    if (chosen < 0 || (uint32_t)chosen >= merge->input_count) continue;
-    *out = leat_web_live(merge->inputs[chosen]);
-    for (int32_t i = 0; i < chosen; i++)
-      *out = leat_truth_and(&web->truths, *out,
-                            leat_truth_not(&web->truths, leat_web_live(merge->inputs[i])));
-    return true;
-  }
-  return false;
-}
-
 // Where the predicate holds, as far as it is alive.
 static leat_truth truth_of(leat_web *web, leat_web_ref predicate) {
   bool negated = false;
-  leat_truth chosen;
   leat_web_ref value = undecided(predicate, &negated);
-  if (is_choice(web, value.of, &chosen))
-    return negated ? leat_truth_not(&web->truths, chosen) : chosen;
   uint32_t variable = 0;
   while (variable < web->predicates.count &&
          (web->predicates.items[variable].value.of != value.of ||

@@ -6,7 +6,7 @@
 // What has an effect is not computed again: where what is done before `loop_cond` has one, and its
 // values are needed behind that, all of the condition is done in front of the loop, and then at the
 // end of the body; what it says, and those values, are carried.
-#include "passes/raise.h"
+#include "ops/raise/web.h"
 
 #include <string.h>
 
