@@ -478,15 +478,18 @@ static ev unreached(walk *w, const char *of, ev target) {
   return ev_tensor(filled(w->e, 0, type, w->span));
 }
 
-static bool collect(walk *w, const char *of, const ev *targets, uint32_t count, ev *out) {
+// What is asked of `targets` is found at those of the webs.
+static bool collect(walk *w, const ev_webs *webs, const char *of, const ev *targets, uint32_t count,
+                    ev *out) {
   leat_map sums; // leat_state * → ev *
   if (!sum_reads(w, &sums)) return false;
   ev_made made = ev_made_since(w->e, w->count, w->scratch);
   for (uint32_t i = 0; i < count; i++) {
-    const ev *sum = targets[i].kind == EV_STATE ? leat_map_get(&sums, targets[i].state)
-                                                : partial_of(w, targets[i].tensor);
+    ev at = webs->targets[i];
+    const ev *sum = at.kind == EV_STATE ? leat_map_get(&sums, at.state) : partial_of(w, at.tensor);
     out[i] = sum && sum->kind != EV_ERROR ? *sum : unreached(w, of, targets[i]);
     out[i] = ev_join_products(w->e, &made, ev_settle_rows(w->e, out[i], w->span), w->span);
+    out[i] = ev_dead_again(w->e, webs, i, out[i], w->span);
     if (out[i].kind == EV_ERROR) return false;
   }
   return true;
@@ -536,15 +539,6 @@ static uint32_t end_of(const leat_value *values, uint32_t count) {
   return end;
 }
 
-static bool collect_webs(walk *w, const ev_webs *webs, const char *of, uint32_t count, ev *out) {
-  if (!collect(w, of, webs->targets, count, out)) return false;
-  for (uint32_t i = 0; i < count; i++) {
-    out[i] = ev_dead_again(w->e, webs, i, out[i], w->span);
-    if (out[i].kind == EV_ERROR) return false;
-  }
-  return true;
-}
-
 ev ev_gradient_list(evaluator *e, const ev_seeds *seeds, const char *of, ev targets,
                     leat_span span) {
   uint32_t count = targets.list->count;
@@ -555,8 +549,8 @@ ev ev_gradient_list(evaluator *e, const ev_seeds *seeds, const char *of, ev targ
   mark_path(&w, webs.seeds.ys, seeds->count);
   mark_reaching(&w, webs.targets, count);
   uint32_t replaced = e->replaced.count;
-  bool ok =
-      begin_with(&w, &webs.seeds) && walk_back(&w) && collect_webs(&w, &webs, of, count, gradients);
+  bool ok = begin_with(&w, &webs.seeds) && walk_back(&w) &&
+            collect(&w, &webs, of, targets.list->items, count, gradients);
   leat_arena_destroy(w.scratch);
   if (ok) replace_loops(e, replaced);
   return ok ? ev_take_list(e, gradients, count) : ev_error();

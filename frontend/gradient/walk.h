@@ -70,15 +70,18 @@ typedef struct ev_found_result {
   const ev_call_record *of;
   const leat_node *was;
   leat_node *now;
-  const ev_list *args; // NULL: some are dead there
+  const ev_list *args;                  // NULL: some are dead there
+  const struct ev_found_result *before; // of the same one, elsewhere
 } ev_found_result;
 typedef struct ev_found_calls {
   evaluator *e;
   leat_span span;
-  leat_vec(ev_found_result) results;
+  leat_vec(const ev_found_result *) results;
+  leat_map last; // leat_node *, as it was → ev_found_result *
 } ev_found_calls;
+ev_found_calls ev_no_calls(evaluator *e, leat_span span);
 void ev_find_call(const void *calls, const leat_web *web, const leat_node *was, leat_node *now);
-bool ev_set_found_calls(ev_found_calls *calls); // they have their rules; false: reported
+bool ev_set_found_calls(const ev_found_calls *calls); // they have their rules; false: reported
 
 // -- minimize.c -----------------------------------------------------------------------------------
 bool ev_check_targets(evaluator *e, ev targets, leat_span span);

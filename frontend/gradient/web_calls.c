@@ -24,6 +24,12 @@ static ev argument(void *finding, ev item) {
   return ev_tensor(leat_build(&a->builder, path, LEAT_OP_identity, &now, 1, NULL));
 }
 
+ev_found_calls ev_no_calls(evaluator *e, leat_span span) {
+  ev_found_calls calls = {.e = e, .span = span};
+  leat_map_init(&calls.last, e->arena);
+  return calls;
+}
+
 void ev_find_call(const void *context, const leat_web *web, const leat_node *was, leat_node *now) {
   ev_found_calls *calls = (ev_found_calls *)context;
   evaluator *e = calls->e;
@@ -32,25 +38,34 @@ void ev_find_call(const void *context, const leat_web *web, const leat_node *was
   arguments a = {
       .calls = calls, .web = web, .builder = ev_builder(e, now->span), .graph = now->graph};
   a.builder.graph = now->graph;
-  ev args = {.kind = EV_LIST, .list = record->args};
-  ev_found_result found = {.of = record, .was = was, .now = now};
   now->graph->nodes.count--; // it stands behind what it was called with
-  args = ev_with_items(e, args, argument, &a);
+  ev args = ev_with_items(e, (ev){.kind = EV_LIST, .list = record->args}, argument, &a);
   now->id = now->graph->nodes.count;
   leat_vec_push(now->graph->arena, &now->graph->nodes, now);
-  if (!a.missing) found.args = args.list;
+  ev_found_result *found = leat_new(e->arena, ev_found_result);
+  *found = (ev_found_result){.of = record,
+                             .was = was,
+                             .now = now,
+                             .args = a.missing ? NULL : args.list,
+                             .before = leat_map_get(&calls->last, was)};
+  leat_map_set(&calls->last, was, found);
   leat_vec_push(e->arena, &calls->results, found);
 }
 
-// The n-th instance of that result in the graph; NULL: there is none.
-static ev_found_result *find_result(const ev_found_calls *calls, const ev_call_record *of,
-                                    const leat_node *result, const leat_graph *graph, uint32_t n) {
-  for (uint32_t i = 0; i < calls->results.count; i++) {
-    ev_found_result *found = &calls->results.items[i];
-    bool is_it = found->of == of && found->was == result && found->now->graph == graph;
-    if (is_it && n-- == 0) return found;
-  }
-  return NULL;
+// The one before it in the same graph; NULL: there is none.
+static const ev_found_result *before(const ev_found_result *found) {
+  const ev_found_result *other = found->before;
+  while (other && other->now->graph != found->now->graph) other = other->before;
+  return other;
+}
+
+// The result in that graph behind which there are `later` ones there; NULL: there is none.
+static const ev_found_result *find_result(const ev_found_calls *calls, const leat_node *was,
+                                          const leat_graph *graph, uint32_t later) {
+  const ev_found_result *found = leat_map_get(&calls->last, was);
+  while (found && found->now->graph != graph) found = found->before;
+  while (found && later--) found = before(found);
+  return found;
 }
 
 static bool refuse(const ev_found_calls *calls, const leat_node *at) {
@@ -61,33 +76,31 @@ static bool refuse(const ev_found_calls *calls, const leat_node *at) {
   return false;
 }
 
-// The call that has that result, of which it is the n-th there. False: reported.
-static bool set_call(ev_found_calls *calls, const ev_found_result *one, uint32_t n) {
-  evaluator *e = calls->e;
+// The call that has that result, behind which there are `later` ones of it in its graph. False:
+// reported.
+static bool set_call(const ev_found_calls *calls, const ev_found_result *one, uint32_t later) {
   const ev_list *of = one->of->results;
-  ev *results = leat_new_array(e->arena, ev, of->count);
+  ev *results = leat_new_array(calls->e->arena, ev, of->count);
   const ev_found_result *first = one;
   for (uint32_t i = 0; i < of->count; i++) {
     leat_value was = of->items[i].tensor;
-    const ev_found_result *result = find_result(calls, one->of, was.node, one->now->graph, n);
+    const ev_found_result *result = find_result(calls, was.node, one->now->graph, later);
     if (!result) return refuse(calls, was.node);
     if (result->now->id < first->now->id) first = result;
     results[i] = ev_tensor((leat_value){result->now, was.port});
   }
-  if (first->args) ev_record_call(e, one->of->rule, first->args, results, of->count);
-  return first->args || refuse(calls, first->now);
+  if (!first->args) return refuse(calls, first->now);
+  ev_record_call(calls->e, one->of->rule, first->args, results, of->count);
+  return true;
 }
 
-bool ev_set_found_calls(ev_found_calls *calls) {
+bool ev_set_found_calls(const ev_found_calls *calls) {
   for (uint32_t i = 0; i < calls->results.count; i++) {
-    const ev_found_result *found = &calls->results.items[i];
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < i; k++) {
-      const ev_found_result *other = &calls->results.items[k];
-      n += other->of == found->of && other->was == found->was &&
-           other->now->graph == found->now->graph;
-    }
-    if (!set_call(calls, found, n)) return false;
+    const ev_found_result *found = calls->results.items[i];
+    uint32_t later = 0;
+    const ev_found_result *last = find_result(calls, found->was, found->now->graph, 0);
+    for (; last != found; last = before(last)) later++;
+    if (!set_call(calls, found, later)) return false;
   }
   return true;
 }

@@ -9,7 +9,6 @@
 #include "frontend/gradient/walk.h"
 
 #include "frontend/evaluate/calls.h"
-
 #include "frontend/evaluate/region.h"
 #include "frontend/gradient/gradient.h"
 #include "ops/raise.h"
@@ -176,15 +175,19 @@ static bool refuse(const web *w, const leat_node *at, const char *format, const 
 
 // A frame that finds in a variable what it left there: reads are of the graph around.
 static bool check_changes(const web *w) {
+  bool *read = leat_new_array(w->scratch, bool, (size_t)w->e->graph->states.count + 1);
+  for (uint32_t id = w->first; id < w->count; id++) {
+    const leat_state *state = w->asked[id] ? leat_node_state(node_at(w, id)) : NULL;
+    if (state && !node_at(w, id)->effect) read[state->id] = true;
+  }
   for (uint32_t id = w->first; id < w->count && w->leaves.count; id++) {
     const leat_node *node = node_at(w, id);
     const leat_state *state = node->effect && is_inside(w, id) ? leat_node_state(node) : NULL;
-    for (uint32_t i = w->first; state && i < w->count; i++)
-      if (w->asked[i] && !node_at(w, i)->effect && leat_node_state(node_at(w, i)) == state)
-        return refuse(w, node,
-                      "the gradient goes through a frame that assigns `%s`, which it depends on: "
-                      "that is not supported yet, in `while` it is",
-                      state->name);
+    if (state && read[state->id])
+      return refuse(w, node,
+                    "the gradient goes through a frame that assigns `%s`, which it depends on: "
+                    "that is not supported yet, in `while` it is",
+                    state->name);
   }
   return true;
 }
@@ -324,21 +327,19 @@ static leat_raised *list_wanted(const web *w, const ev_seeds *seeds, const ev_re
   return wanted;
 }
 
-// A node of the body becomes one of the graph around it, at its end.
-static void adopt(leat_graph *graph, const leat_region *region, leat_node *node) {
-  for (uint32_t i = 0; i < node->input_count; i++)
-    if (node->inputs[i].node->op == LEAT_OP_parameter)
-      node->inputs[i] =
-          region->inputs.items[leat_node_attr(node->inputs[i].node, "index")->i].value;
-  node->graph = graph;
-  node->id = graph->nodes.count;
-  leat_vec_push(graph->arena, &graph->nodes, node);
-}
-
 static leat_value around(const leat_region *region, leat_value value) {
   if (value.node && value.node->op == LEAT_OP_parameter)
     return region->inputs.items[leat_node_attr(value.node, "index")->i].value;
   return value;
+}
+
+// A node of the body becomes one of the graph around it, at its end.
+static void adopt(leat_graph *graph, const leat_region *region, leat_node *node) {
+  for (uint32_t i = 0; i < node->input_count; i++)
+    node->inputs[i] = around(region, node->inputs[i]);
+  node->graph = graph;
+  node->id = graph->nodes.count;
+  leat_vec_push(graph->arena, &graph->nodes, node);
 }
 
 // What leaves a frame is what leaves the loop, of which nobody knows if the text is taken back.
@@ -352,24 +353,38 @@ static void take_over(const web *w, leat_node *leave, leat_value raised) {
   leave->inputs[0] = raised;
 }
 
+// What could not be raised is as if it had not been.
+static void forget(leat_graph *body, leat_node_list copies) {
+  for (uint32_t i = 0; i < copies.count; i++)
+    leat_vec_push(body->arena, &body->nodes, copies.items[i]);
+  leat_graph_truncate(body, 0, 0, 0);
+}
+
 // False: reported.
 static bool raise_copies(const web *w, leat_region *region, leat_raised *wanted, uint32_t count) {
   evaluator *e = w->e;
   leat_builder builder = ev_builder(e, w->span);
-  ev_found_calls calls = {.e = e, .span = w->span};
+  ev_found_calls calls = ev_no_calls(e, w->span);
+  leat_node_list copies = {0};
   leat_region_close(region, &builder, NULL);
   ev_keep_records(e, region, &builder, 0);
-  leat_raising raising = {.graph = leat_region_take_body(region),
+  leat_graph *body = leat_region_take_body(region);
+  leat_raising raising = {.graph = body,
                           .diag = e->diag,
                           .scratch = w->scratch,
                           .shared = true,
                           .placed = ev_find_call,
                           .context = &calls};
-  if (!leat_raise(&raising, wanted, count) || !ev_set_found_calls(&calls)) return false;
+  for (uint32_t i = 0; i < body->nodes.count; i++)
+    leat_vec_push(w->scratch, &copies, body->nodes.items[i]);
+  if (!leat_raise(&raising, wanted, count) || !ev_set_found_calls(&calls)) {
+    forget(body, copies);
+    return false;
+  }
   for (uint32_t i = 0; i < count; i++) wanted[i].value = around(region, wanted[i].value);
-  for (uint32_t i = 0; i < raising.graph->nodes.count; i++)
-    if (raising.graph->nodes.items[i]->op != LEAT_OP_parameter)
-      adopt(e->graph, region, raising.graph->nodes.items[i]);
+  for (uint32_t i = 0; i < body->nodes.count; i++)
+    if (body->nodes.items[i]->op != LEAT_OP_parameter)
+      adopt(e->graph, region, body->nodes.items[i]);
   return true;
 }
 
