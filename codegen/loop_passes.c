@@ -19,30 +19,9 @@ static bool is_reduction(const leat_item *item) {
 
 // -- Passes ---------------------------------------------------------------------------------------
 
-static int pass_of(const leat_unit *unit, const leat_item *item) {
-  int pass = 0;
-  for (uint32_t i = 0; i < item->reads.count; i++) {
-    const leat_item *producer = item->reads.items[i]->producer;
-    if (!producer->unit || leat_unit_of(producer->unit) != unit) continue;
-    int ready = producer->pass + is_reduction(producer);
-    if (ready > pass) pass = ready;
-  }
-  return pass;
-}
-
 static void use_in(leat_item *item, int first, int last) {
   if (first < item->first_use) item->first_use = first;
   if (last > item->last_use) item->last_use = last;
-}
-
-int leat_unit_find_passes(const leat_unit *unit) {
-  int passes = 1;
-  for (uint32_t i = 0; i < unit->members.count; i++) {
-    leat_item *item = unit->members.items[i];
-    item->pass = pass_of(unit, item);
-    if (leat_item_is_full(item) && item->pass >= passes) passes = item->pass + 1;
-  }
-  return passes;
 }
 
 void leat_loops_find_passes(leat_loops *s) {

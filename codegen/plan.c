@@ -247,12 +247,6 @@ static void share_in_unit(leat_planner *p, const leat_unit *unit) {
     share_output(p, unit, &unit->outputs.items[i], &reads, false);
 }
 
-leat_storage *leat_storage_owner(leat_storage *storage) {
-  while (storage->kind == LEAT_BUFFER_ARENA && storage->place.shares)
-    storage = storage->place.shares;
-  return storage;
-}
-
 // The owner lives as long as whatever has its memory.
 static void add_life(leat_planner *p, leat_storage *owner, const leat_storage *storage) {
   owner->place.lasts |= storage->place.lasts;

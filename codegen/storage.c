@@ -97,3 +97,9 @@ leat_storage *leat_storage_packed(leat_codegen_state *cg, const leat_placed_file
   storage->placed = placed;
   return storage;
 }
+
+leat_storage *leat_storage_owner(leat_storage *storage) {
+  while (storage->kind == LEAT_BUFFER_ARENA && storage->place.shares)
+    storage = storage->place.shares;
+  return storage;
+}

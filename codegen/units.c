@@ -520,3 +520,26 @@ void leat_units_make(leat_table *table) {
   order_held(table);
   find_recvs(table);
 }
+
+// -- Passes ---------------------------------------------------------------------------------------
+
+static int pass_of(const leat_unit *unit, const leat_item *item) {
+  int pass = 0;
+  for (uint32_t i = 0; i < item->reads.count; i++) {
+    const leat_item *producer = item->reads.items[i]->producer;
+    if (!producer->unit || leat_unit_of(producer->unit) != unit) continue;
+    int ready = producer->pass + leat_item_reduces(producer);
+    if (ready > pass) pass = ready;
+  }
+  return pass;
+}
+
+int leat_unit_find_passes(const leat_unit *unit) {
+  int passes = 1;
+  for (uint32_t i = 0; i < unit->members.count; i++) {
+    leat_item *item = unit->members.items[i];
+    item->pass = pass_of(unit, item);
+    if (leat_item_is_full(item) && item->pass >= passes) passes = item->pass + 1;
+  }
+  return passes;
+}

@@ -330,11 +330,6 @@ leat_status leat_session_check_cpu(leat_session *session) {
                    session->cpu);
 }
 
-leat_status leat_session_check(leat_session *session) {
-  if (!leat_runtime_is_interrupted(session->runtime)) return LEAT_OK;
-  return leat_fail(&session->error, LEAT_ABORTED, "interrupted");
-}
-
 // -- Texts -------------------------------------------------------------------------------------
 
 // What is typed in a REPL is right or refused.
