@@ -24,6 +24,7 @@ typedef struct web {
   leat_map frames_around; // interned name of a frame → that of the one around it
   const char *frame;      // that the losses are in, of one turn of which they are; NULL: none
   bool *asked;            // by id: what the losses are made of
+  leat_map back_edges;    // leat_node *, a merge → the leat_node * that says what it is next
   leat_node_list leaves;  // of the part
   leat_map instead;       // leat_node *, what is asked of the graph around → leat_value *
 } web;
@@ -149,7 +150,7 @@ static leat_map find_back_edges(const web *w) {
 
 static bool find_part(web *w, const ev_seeds *seeds) {
   search s = {.w = w};
-  leat_map edges = find_back_edges(w);
+  leat_map edges = w->back_edges = find_back_edges(w);
   w->asked = leat_new_array(w->scratch, bool, (size_t)w->count + 1);
   for (uint32_t i = 0; i < seeds->count; i++)
     if (may_die(w, seeds->ys[i])) ask(&s, seeds->ys[i].node);
@@ -161,6 +162,58 @@ static bool find_part(web *w, const ev_seeds *seeds) {
     ask_sources(&s, node);
   }
   return any;
+}
+
+// -- Whether the gradient goes through primitives -------------------------------------------------
+
+typedef struct reach {
+  const web *w;
+  leat_map wanted; // targets: leat_node * or leat_state * → itself
+  bool *reaches;   // by id: it depends on a target
+  bool found;      // what is looked at does
+} reach;
+
+static void look_at(reach *r, const leat_node *node) {
+  r->found |= is_here(r->w, node) && r->reaches[node->id];
+}
+
+static ev look_at_item(void *reaching, ev item) {
+  if (item.kind == EV_TENSOR) look_at(reaching, item.tensor.node);
+  return item;
+}
+
+static bool depends_on_target(reach *r, const leat_node *node) {
+  evaluator *e = r->w->e;
+  const leat_state *state = ev_state_read(e, node);
+  const ev_call_record *record = leat_map_get(&e->records, node);
+  const leat_node *edge = leat_map_get(&r->w->back_edges, node);
+  r->found = leat_map_get(&r->wanted, node) || (state && leat_map_get(&r->wanted, state));
+  for (uint32_t i = 0; i < node->input_count && !r->found; i++) look_at(r, node->inputs[i].node);
+  if (edge) look_at(r, edge);
+  if (record) ev_with_items(e, (ev){.kind = EV_LIST, .list = record->args}, look_at_item, r);
+  return r->found;
+}
+
+// Of what a loss is made of by others alone all is alive where it is.
+static bool goes_through_primitives(const web *w, const ev *targets, uint32_t count) {
+  reach r = {.w = w, .reaches = leat_new_array(w->scratch, bool, (size_t)w->count + 1)};
+  leat_map_init(&r.wanted, w->scratch);
+  for (uint32_t i = 0; i < count; i++) {
+    const void *target = targets[i].kind == EV_STATE ? (const void *)targets[i].state
+                                                     : (const void *)targets[i].tensor.node;
+    leat_map_set(&r.wanted, target, (void *)target);
+  }
+  bool through = false, more = true;
+  while (more && !through) {
+    more = false;
+    for (uint32_t id = w->first; id < w->count && !through; id++) {
+      const leat_node *node = node_at(w, id);
+      if (!w->asked[id] || r.reaches[id] || !depends_on_target(&r, node)) continue;
+      r.reaches[id] = more = true;
+      through = is_part(w, node) && leat_is_primitive(node);
+    }
+  }
+  return through;
 }
 
 // -- What is asked of the graph around ------------------------------------------------------------
@@ -446,7 +499,12 @@ bool ev_raise_webs(evaluator *e, uint32_t first, const ev_seeds *seeds, const ev
   if (any && ev_failed(e)) ok = any = false; // what it lacks may be what is wrong
   if (any) find_frames(&w, seeds);
   if (any) find_dependent(&w);
-  if (any && find_part(&w, seeds)) {
+  any = any && find_part(&w, seeds);
+  if (any && seeds->count == 1 && !goes_through_primitives(&w, targets, count)) {
+    out->loss = *seeds->ys;
+    any = false;
+  }
+  if (any) {
     ok = raise_part(&w, seeds, targets, count, out);
     ok = leat_graph_sort(e->graph, &in_cycle) && ok;
   }
