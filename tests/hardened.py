@@ -6,14 +6,13 @@ import subprocess
 SANITIZED = 'LEAT_SANITIZED' in os.environ
 
 
-def weaknesses(path, checks=True, moves=True):
-    """What it lacks, in words. checks: of what is large enough to have some: of its stack and of libc's copies; moves: but the
-    sanitized program, which starts sooner where it is."""
+def weaknesses(path, checks=True):
+    """What it lacks, in words. checks: of what is large enough to have some: of its stack and of libc's copies."""
     done = subprocess.run(['readelf', '-hldW', '--dyn-syms', path], capture_output=True, text=True,
                           env={**os.environ, 'LC_ALL': 'C'})
     has = lambda pattern: re.search(pattern, done.stdout, re.M)
     found = {
-        'an address of chance': not moves or has(r'^ *Type: +DYN'),
+        'an address of chance': has(r'^ *Type: +DYN'),
         'tables that are read-only': has(r'^ *GNU_RELRO ') and has(r'BIND_NOW|Flags:.* NOW'),
         'a stack that is no code': has(r'^ *GNU_STACK .* RW +0x'),
         'code that nobody writes': not has(r'^ *LOAD .* RWE '),
