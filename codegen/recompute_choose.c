@@ -49,22 +49,36 @@ typedef struct candidate {
 } candidate;
 typedef leat_vec(candidate *) candidate_list;
 
+// What is known of a unit wherever it is to run again.
+typedef struct facts {
+  leat_storages reads, scratch;
+  int64_t size; // of its outputs
+  double cost;  // nanoseconds
+} facts;
+
 typedef struct chooser {
   leat_needs n;     // of the table as it is
+  facts **facts;    // by position; NULL: not asked yet
+  bool *is_again;   // by position
   leat_map refused; // units that did not gain, for this goal → themselves
   uint64_t work;
   int64_t goal;
 } chooser;
 
 static leat_status look(chooser *c) {
-  c->work += c->n.table->units.count;
-  return leat_needs_find(&c->n);
+  uint32_t count = c->n.table->units.count;
+  c->work += count;
+  LEAT_TRY(leat_needs_find(&c->n));
+  c->facts = leat_new_array(c->n.arena, facts *, count);
+  c->is_again = leat_new_array(c->n.arena, bool, count);
+  for (uint32_t i = 0; i < count; i++) c->is_again[i] = c->n.table->units.items[i]->again;
+  return LEAT_OK;
 }
 
 // What runs again counts where it was not to be: at the positions of all others.
 static int64_t excess_at(const chooser *c, uint32_t position) {
   int64_t over = c->n.live[position] - c->goal;
-  return over > 0 && !c->n.table->units.items[position]->again ? over : 0;
+  return over > 0 && !c->is_again[position] ? over : 0;
 }
 
 static int64_t excess(const chooser *c) {
@@ -186,6 +200,26 @@ static int64_t size_of(const chooser *c, const leat_storage *storage) {
   return v && v->block ? v->block->size : 0;
 }
 
+static facts *found_facts(const chooser *c, leat_unit *unit) {
+  facts *f = leat_new(c->n.arena, facts);
+  leat_unit plain = *unit;
+  plain.again = unit;
+  plain.instead.count = 0;
+  f->reads = leat_unit_reads(c->n.arena, &plain);
+  f->scratch = leat_unit_scratch(c->n.arena, unit);
+  if (unit->scratch && !f->scratch.count) leat_vec_push(c->n.arena, &f->reads, unit->scratch);
+  for (uint32_t i = 0; i < unit->outputs.count; i++)
+    f->size += size_of(c, unit->outputs.items[i].storage);
+  f->cost = leat_unit_estimate(c->n.table, unit);
+  return f;
+}
+
+static const facts *facts_of(const chooser *c, leat_unit *unit) {
+  facts **of = &c->facts[unit->position];
+  if (!*of) *of = found_facts(c, unit);
+  return *of;
+}
+
 // Whether it alone makes this output, in memory of the arena the first time and now: a repetition's
 // may have become that of a feed.
 static bool can_make_again(const chooser *c, uint32_t at, leat_storage *first) {
@@ -196,55 +230,61 @@ static bool can_make_again(const chooser *c, uint32_t at, leat_storage *first) {
 
 // False: it cannot run there again.
 static bool add_unit(chooser *c, candidate *to, leat_unit *unit) {
-  int64_t size = 0;
   if (to->tried++ >= MOST_TRIED || !leat_unit_is_repeatable(unit) ||
       leat_map_get(&c->refused, unit))
     return false;
-  for (uint32_t i = 0; i < unit->outputs.count; i++) {
-    leat_storage *first = unit->outputs.items[i].storage;
-    if (!can_make_again(c, to->at, first)) return false;
-    size += size_of(c, first);
-  }
-  leat_unit plain = *unit;
-  plain.again = unit;
-  plain.instead.count = 0;
-  leat_storages reads = leat_unit_reads(c->n.arena, &plain);
-  leat_storages scratch = leat_unit_scratch(c->n.arena, unit);
-  if (unit->scratch && !scratch.count) leat_vec_push(c->n.arena, &reads, unit->scratch);
-  for (uint32_t i = 0; i < reads.count; i++)
-    if (!add_input(c, to, unit, reads.items[i], size)) return false;
-  for (uint32_t i = 0; i < reads.count; i++) {
-    temporary *made = temporary_of(to, reads.items[i]);
+  for (uint32_t i = 0; i < unit->outputs.count; i++)
+    if (!can_make_again(c, to->at, unit->outputs.items[i].storage)) return false;
+  const facts *f = facts_of(c, unit);
+  for (uint32_t i = 0; i < f->reads.count; i++)
+    if (!add_input(c, to, unit, f->reads.items[i], f->size)) return false;
+  for (uint32_t i = 0; i < f->reads.count; i++) {
+    temporary *made = temporary_of(to, f->reads.items[i]);
     if (made) made->used = to->units.count;
   }
   for (uint32_t i = 0; i < unit->outputs.count; i++)
     add_output(c, to, unit->outputs.items[i].storage);
-  for (uint32_t i = 0; i < scratch.count; i++)
-    add_temporary(c, to, NULL, size_of(c, scratch.items[i]));
+  for (uint32_t i = 0; i < f->scratch.count; i++)
+    add_temporary(c, to, NULL, size_of(c, f->scratch.items[i]));
   leat_vec_push(c->n.arena, &to->units, unit);
-  to->cost += leat_unit_estimate(c->n.table, unit);
+  to->cost += f->cost;
   return true;
 }
 
 // -- What it gains --------------------------------------------------------------------------------
 
+static int64_t above(int64_t bytes, int64_t goal) {
+  return bytes > goal ? bytes - goal : 0;
+}
+
 // Returns by how much the excess shrinks.
-static int64_t make_change(chooser *c, const change *made, int sign) {
-  int64_t gain = 0;
-  c->work += made->last - made->first + 1;
+static int64_t make_change(chooser *c, const change *made) {
+  int64_t gain = 0, goal = c->goal, bytes = made->bytes, *live = c->n.live;
+  const bool *is_again = c->is_again;
   for (uint32_t i = made->first; i <= made->last; i++) {
-    gain += excess_at(c, i);
-    c->n.live[i] += sign * made->bytes;
-    gain -= excess_at(c, i);
+    int64_t shrinks = above(live[i], goal) - above(live[i] + bytes, goal);
+    gain += is_again[i] ? 0 : shrinks;
+    live[i] += bytes;
   }
   return gain;
 }
 
-static int64_t make_changes(chooser *c, const candidate *from, int sign) {
+static int64_t make_changes(chooser *c, const candidate *from) {
   int64_t gain = 0;
-  for (uint32_t i = 0; i < from->changes.count; i++)
-    gain += make_change(c, &from->changes.items[i], sign);
+  for (uint32_t i = 0; i < from->changes.count; i++) {
+    const change *made = &from->changes.items[i];
+    c->work += made->last - made->first + 1;
+    gain += make_change(c, made);
+  }
   return gain;
+}
+
+static void take_back_changes(chooser *c, const candidate *from) {
+  for (uint32_t i = 0; i < from->changes.count; i++) {
+    const change *made = &from->changes.items[i];
+    c->work += made->last - made->first + 1;
+    for (uint32_t k = made->first; k <= made->last; k++) c->n.live[k] -= made->bytes;
+  }
 }
 
 // Bytes that are needed for a moment while they run again.
@@ -263,8 +303,8 @@ static int64_t most_temporary(const candidate *from) {
 
 static int64_t gain_of(chooser *c, const candidate *from) {
   int64_t over = c->n.between[from->at] + most_temporary(from) - c->goal;
-  int64_t gain = make_changes(c, from, 1) - (over > 0 ? over : 0);
-  make_changes(c, from, -1);
+  int64_t gain = make_changes(c, from) - (over > 0 ? over : 0);
+  take_back_changes(c, from);
   return gain;
 }
 
@@ -345,7 +385,7 @@ static uint32_t take(chooser *c, const candidate_list *list, uint32_t most, leat
   for (uint32_t i = 0; i < list->count && taken < most && !is_reached(c); i++) {
     const candidate *one = list->items[i];
     if (depends_on_others(one) || gain_of(c, one) <= 0) continue;
-    make_changes(c, one, 1);
+    make_changes(c, one);
     for (uint32_t k = 0; k < one->blocks.count; k++) one->blocks.items[k]->changes = true;
     for (uint32_t k = 0; k < one->units.count; k++)
       leat_vec_push(c->n.arena, out, (leat_repetition){one->units.items[k], one->at});
