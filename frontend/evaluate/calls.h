@@ -29,6 +29,8 @@ ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, con
 // -- known.c --------------------------------------------------------------------------------------
 // A scalar or a row of integers of which each is known as that; anything else as it is.
 ev ev_as_known(evaluator *e, ev value);
+// Whether it is known that each truth value of it is true.
+bool ev_holds(ev value);
 ev ev_builtin_static_value(evaluator *e, const ev_builtin_call *call);
 
 // -- bind.c ---------------------------------------------------------------------------------------

@@ -38,6 +38,14 @@ ev ev_as_known(evaluator *e, ev value) {
   return may_be ? static_value(e, value) : value;
 }
 
+bool ev_holds(ev value) {
+  bool all = is_all_known(value);
+  const leat_type *type = all ? leat_value_type(value.tensor) : NULL;
+  for (int64_t i = 0; all && i < leat_type_static_elements(type); i++)
+    all = type->dtype == LEAT_bool && leat_known_elements(value.tensor)[i].dim.value;
+  return all;
+}
+
 ev ev_builtin_static_value(evaluator *e, const ev_builtin_call *call) {
   return static_value(e, call->args[0]);
 }

@@ -517,6 +517,7 @@ ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
   if (!args || !sort_arguments(e, &call, args, count)) return ev_error();
   default_count(e, &call);
   if (!check_count(e, &call)) return ev_error();
+  if (op == LEAT_OP_assert && !e->absolute && ev_holds(call.args[0])) return ev_nothing();
   count_iterations(e, &call);
   if ((call.info->flags & LEAT_FLAG_STATE) && !e->absolute) return state_op(e, &call);
   if (op == LEAT_OP_cast) settle_cast(e, &call);
