@@ -118,7 +118,7 @@ static const char *targets_of(tf_writer *w, const tf_function *function) {
   const Tensorflow__OpDef *s = function->signature;
   uint32_t results = (uint32_t)s->n_output_arg;
   leat_text list = {0};
-  tf_targets(w, results, 0, false);
+  tf_targets(w, results, 0);
   const tf_value *made = w->scope->values[w->node - w->scope->block->nodes].items;
   for (uint32_t i = 0; i < results; i++) {
     bool is_list = s->output_arg[i]->type == TENSORFLOW__DATA_TYPE__DT_VARIANT;
@@ -129,9 +129,7 @@ static const char *targets_of(tf_writer *w, const tf_function *function) {
 
 // What is known decides while compiling, so that the other side need not be of the same type.
 static const char *deciding(tf_writer *w) {
-  tf_value value = tf_input(w, 0);
-  bool plain = value.known && !tf_is_unfinished(&value);
-  return plain ? value.text : tf_as_tensor(w, value);
+  return tf_as_numbers(w, tf_input(w, 0));
 }
 
 void tf_write_if(tf_writer *w) {

@@ -12,17 +12,17 @@ static int32_t element_type(const tf_writer *w) {
 void tf_write_list(tf_writer *w) {
   leat_dtype dtype;
   tf_value shape = tf_input(w, 0);
-  const char *count = tf_is(w->node, "EmptyTensorList") ? "0" : tf_input(w, 1).text;
+  const char *count = tf_is(w->node, "EmptyTensorList") ? "0" : tf_as_numbers(w, tf_input(w, 1));
   if (!tf_dtype(element_type(w), &dtype)) {
     tf_refuse(w, "lists of lists are not supported, as loops in loops have for their gradients: "
                  "make the graph behind disable_control_flow_v2()");
     return;
   }
-  if (!shape.known || strchr(shape.text, '-')) {
+  if (!shape.fixed || (shape.known && strchr(shape.text, '-'))) {
     tf_bind(w, 0, (tf_value){.text = "0", .data_type = element_type(w), .untyped = count});
     return;
   }
-  tf_line(w, "%s = tf_zeros([onnx_dim(%s)] + %s, %s)", tf_targets(w, 1, element_type(w), false),
+  tf_line(w, "%s = tf_zeros([onnx_dim(%s)] + onnx_dims(%s), %s)", tf_targets(w, 1, element_type(w)),
           count, shape.text, leat_dtype_name(dtype));
 }
 
@@ -40,11 +40,11 @@ static bool resizes(const tf_node *set) {
 void tf_write_list_set(tf_writer *w) {
   bool grows = resizes(w->node);
   tf_value at = tf_input(w, 1);
-  const char *index = grows ? at.text : tf_as_tensor(w, at),
+  const char *index = grows ? tf_as_numbers(w, at) : tf_as_tensor(w, at),
              *item = tf_as_tensor(w, tf_input(w, 2));
   tf_value list = tf_typed_list(w, tf_input(w, 0), item);
   const char *all = tf_as_tensor(w, list);
-  tf_line(w, "%s = tf_array_write%s(%s, %s, %s)", tf_targets(w, 1, element_type(w), false),
+  tf_line(w, "%s = tf_array_write%s(%s, %s, %s)", tf_targets(w, 1, element_type(w)),
           grows ? "_grown" : "", index, item, all);
 }
 
@@ -52,18 +52,19 @@ void tf_write_list_set(tf_writer *w) {
 void tf_write_list_scatter(tf_writer *w) {
   const char *values = tf_as_tensor(w, tf_input(w, 0));
   tf_value indices = tf_input(w, 1), count = tf_input(w, 3);
-  tf_line(w, "%s = tf_list_scattered(%s, %s, %s)", tf_targets(w, 1, element_type(w), false), values,
-          indices.text, count.text);
+  tf_line(w, "%s = tf_list_scattered(%s, %s, %s)", tf_targets(w, 1, element_type(w)), values,
+          tf_as_numbers(w, indices), tf_as_numbers(w, count));
 }
 
 void tf_write_list_scatter_into(tf_writer *w) {
   tf_value list = tf_input(w, 0), indices = tf_input(w, 2);
   const char *values = tf_as_tensor(w, tf_input(w, 1));
-  const char *name = tf_targets(w, 1, element_type(w), false);
+  const char *name = tf_targets(w, 1, element_type(w));
   if (list.untyped)
-    tf_line(w, "%s = tf_list_scattered(%s, %s, %s)", name, values, indices.text, list.untyped);
+    tf_line(w, "%s = tf_list_scattered(%s, %s, %s)", name, values, tf_as_numbers(w, indices),
+            list.untyped);
   else
-    tf_line(w, "%s = tf_array_scatter(%s, %s, %s)", name, indices.text, values,
+    tf_line(w, "%s = tf_array_scatter(%s, %s, %s)", name, tf_as_tensor(w, indices), values,
             tf_as_tensor(w, list));
 }
 
@@ -76,7 +77,7 @@ void tf_write_list_push(tf_writer *w) {
   tf_value list = tf_typed_list(w, tf_input(w, 0), item);
   const char *all = list.text, *left = list.left;
   if (left) all = leat_arena_printf(w->arena, "%s[:dynamic(%s)]", all, left);
-  tf_line(w, "%s = tf_list_push(%s, %s)", tf_targets(w, 1, element_type(w), false), all, item);
+  tf_line(w, "%s = tf_list_push(%s, %s)", tf_targets(w, 1, element_type(w)), all, item);
 }
 
 const char *tf_list_left(tf_writer *w, tf_value list) {
@@ -98,7 +99,7 @@ void tf_write_list_pop(tf_writer *w) {
   const char *name = w->node->def->name, *before = tf_list_left(w, list);
   list.left = tf_name(w, leat_arena_printf(w->arena, "%s/left", name));
   tf_line(w, "%s = %s - 1", list.left, before);
-  tf_targets(w, 2, element_type(w), false);
+  tf_targets(w, 2, element_type(w));
   tf_line(w, "%s = tf_array_read(%s, %s)",
           w->scope->values[w->node - w->scope->block->nodes].items[1].text, list.left, list.text);
   tf_bind(w, 0, list);
@@ -106,13 +107,14 @@ void tf_write_list_pop(tf_writer *w) {
 
 void tf_write_list_length(tf_writer *w) {
   tf_value list = tf_input(w, 0);
-  const char *name = tf_targets(w, 1, TENSORFLOW__DATA_TYPE__DT_INT32, !list.left);
+  const char *name = tf_targets(w, 1, TENSORFLOW__DATA_TYPE__DT_INT32);
   if (list.left)
     tf_line(w, "%s = identity(%s)", name, list.left);
   else if (list.untyped)
-    tf_line(w, "%s = %s", name, list.untyped);
+    tf_line(w, "%s = cast(%s, i32)", name, list.untyped);
   else
     tf_line(w, "%s = tf_array_size(%s)", name, list.text);
+  w->scope->values[w->node - w->scope->block->nodes].items[0].fixed = !list.left;
 }
 
 void tf_write_list_stack(tf_writer *w) {
@@ -121,7 +123,7 @@ void tf_write_list_stack(tf_writer *w) {
   list.left = NULL;
   const char *all = tf_as_tensor(w, list);
   if (left) all = leat_arena_printf(w->arena, "%s[:dynamic(%s)]", all, left);
-  tf_line(w, "%s = identity(%s)", tf_targets(w, 1, element_type(w), false), all);
+  tf_line(w, "%s = identity(%s)", tf_targets(w, 1, element_type(w)), all);
 }
 
 // -- Lists in loops -------------------------------------------------------------------------------

@@ -225,11 +225,16 @@ const char *tf_as_tensor(tf_writer *w, tf_value value) {
     tf_refuse(w, "it takes a list whose elements have no shape: write to it first");
   else if (tf_is_unfinished(&value))
     tf_refuse(w, "it takes a list behind a pop, as only loops do: take its TensorListStack");
-  if (!value.known) return value.text;
   if (value.tensor) return value.tensor;
+  if (!value.known) return value.text;
   const char *name = tf_dtype(value.data_type, &dtype) ? leat_dtype_name(dtype) : "i32";
   if (strcmp(value.text, "[]") == 0) return leat_arena_printf(w->arena, "zeros(%s[0])", name);
-  return leat_arena_printf(w->arena, "tf_tensor(%s, %s)", value.text, name);
+  return leat_arena_printf(w->arena, "cast(%s, %s)", value.text, name);
+}
+
+const char *tf_as_numbers(tf_writer *w, tf_value value) {
+  if (tf_is_unfinished(&value)) return tf_as_tensor(w, value);
+  return value.known ? value.text : leat_arena_printf(w->arena, "static_value(%s)", value.text);
 }
 
 void tf_bind(tf_writer *w, uint32_t port, tf_value value) {
@@ -242,16 +247,13 @@ void tf_bind(tf_writer *w, uint32_t port, tf_value value) {
   values->items[port] = value;
 }
 
-const char *tf_targets(tf_writer *w, uint32_t count, int32_t data_type, bool known) {
+const char *tf_targets(tf_writer *w, uint32_t count, int32_t data_type) {
   leat_text text = {0};
   for (uint32_t i = 0; i < count; i++) {
     const char *name = w->node->def->name;
     if (i) name = leat_arena_printf(w->arena, "%s:%u", name, i);
-    bool result = !w->scope->outer && leat_bytes_map_get(&w->results, name, strlen(name));
-    if (known && result)
-      leat_bytes_map_set(&w->taken, name, strlen(name), (void *)1); // as a tensor
     name = tf_name(w, name);
-    tf_bind(w, i, (tf_value){.text = name, .data_type = data_type, .known = known});
+    tf_bind(w, i, (tf_value){.text = name, .data_type = data_type});
     leat_text_add(&text, "%s%s", i ? ", " : "", name);
   }
   return leat_model_take_text(w->arena, &text);
@@ -267,7 +269,7 @@ static void add_waited(tf_writer *w, const tf_edge *edge, leat_text *out, unsign
   const tf_values *values = &w->scope->values[edge->node];
   if (!from->conditional || depth > DEEPEST) return;
   const tf_value *value = edge->port < values->count ? &values->items[edge->port] : NULL;
-  const char *text = !value || value->variable ? NULL : value->known ? value->tensor : value->text;
+  const char *text = !value || value->variable ? NULL : value->fixed ? value->tensor : value->text;
   if (text && *text != '$') {
     const char *decided = text;
     if (tf_is(from, "Switch")) { // whose own name says nothing of what it decides
@@ -297,56 +299,65 @@ const char *tf_after(tf_writer *w) {
 
 // -- A row ----------------------------------------------------------------------------------------
 
-// Whether all inputs are known, but those that do not count: `s`, `*s`.
-static bool is_known(tf_writer *w, const tf_op *op) {
+static bool is_random(const tf_op *op) {
+  return strncmp(op->attributes, "seed ", 5) == 0;
+}
+
+// Whether all inputs are, but those of which it takes the shape: `s`, `*s`.
+static bool is_fixed(tf_writer *w, const tf_op *op) {
   const char *at = op->inputs;
   char kind = 0;
   leat_word each;
-  if (!*op->known) return false;
+  if (op->effect || is_random(op)) return false;
   for (size_t i = 0; i < w->node->input_count; i++) {
     bool more = kind == '*' || leat_next_word(&at, &each);
     kind = more ? each.at[0] : 0;
     bool counts =
         kind != 's' && kind != '_' && !(kind == '*' && each.size > 1 && each.at[1] == 's');
-    if (counts && !tf_input(w, i).known) return false;
+    if (counts && !tf_input(w, i).fixed) return false;
   }
   return true;
 }
 
-static void add_list(tf_writer *w, leat_row_arguments *args, size_t first, size_t end, bool raw) {
+// The text of input i that the row takes so; `fixed`: as it is outside of branches and frames.
+static const char *input_text(tf_writer *w, char kind, size_t i, bool fixed) {
+  tf_value value = tf_input(w, i);
+  if (kind == 'v' && !value.variable)
+    tf_refuse(w, "its input %zu is no variable of the graph, which it has to be here", i);
+  if (kind == 's' && !tf_is_unfinished(&value)) return value.text;
+  if (kind == 'k') return tf_as_numbers(w, value);
+  if (fixed) value.tensor = NULL;
+  return tf_as_tensor(w, value);
+}
+
+static void add_list(tf_writer *w, leat_row_arguments *args, const leat_word *spec, size_t first,
+                     size_t end, bool fixed) {
   leat_text list = {0};
   leat_text_add_string(&list, "[");
-  for (size_t i = first; i < end; i++) {
-    tf_value value = tf_input(w, i);
-    leat_text_add(&list, "%s%s", i > first ? ", " : "", raw ? value.text : tf_as_tensor(w, value));
-  }
+  for (size_t i = first; i < end; i++)
+    leat_text_add(&list, "%s%s", i > first ? ", " : "",
+                  input_text(w, spec->size > 1 ? spec->at[1] : 't', i, fixed));
   leat_text_add_string(&list, "]");
   leat_vec_push(w->arena, &args->items, leat_model_take_text(w->arena, &list));
 }
 
-static void add_input(tf_writer *w, leat_row_arguments *args, char kind, size_t i, bool raw) {
+static void add_input(tf_writer *w, leat_row_arguments *args, char kind, size_t i, bool fixed) {
   if (kind == '_') return;
   if (i >= w->node->input_count) return; // what the function has a default for
-  tf_value value = tf_input(w, i);
-  if (kind == 'v' && !value.variable)
-    tf_refuse(w, "its input %zu is no variable of the graph, which it has to be here", i);
-  const char *listed = value.list ? value.list : value.text;
-  bool whole = raw || kind == 'k' || kind == 's';
-  const char *text = whole && !tf_is_unfinished(&value) ? listed : tf_as_tensor(w, value);
-  leat_vec_push(w->arena, &args->items, text);
+  leat_vec_push(w->arena, &args->items, input_text(w, kind, i, fixed));
 }
 
-static void add_inputs(tf_writer *w, const tf_op *op, leat_row_arguments *args, bool raw) {
+static void add_inputs(tf_writer *w, const tf_op *op, leat_row_arguments *args, bool fixed) {
   size_t i = 0, count = w->node->input_count, words = count_words(op->inputs), done = 0;
   const char *at = op->inputs;
   leat_word spec;
   for (; leat_next_word(&at, &spec); done++) {
     if (spec.at[0] == '*') {
       size_t behind = words - done - 1, end = count > i + behind ? count - behind : i;
-      add_list(w, args, i, end, raw || spec.size > 1);
+      add_list(w, args, &spec, i, end, fixed);
       i = end;
     } else {
-      add_input(w, args, spec.at[0], i++, raw);
+      add_input(w, args, spec.at[0], i++, fixed);
     }
   }
   if (i < count) tf_refuse(w, "it has more inputs than are supported, %zu", i);
@@ -371,24 +382,17 @@ static int32_t type_given(const tf_node *node, const tf_op *op) {
   return type ? type : TENSORFLOW__DATA_TYPE__DT_INT32;
 }
 
-// Only whole numbers and truth values are computed with while compiling.
-static bool stays_known(int32_t type) {
-  return type == TENSORFLOW__DATA_TYPE__DT_INT32 || type == TENSORFLOW__DATA_TYPE__DT_INT64 ||
-         type == TENSORFLOW__DATA_TYPE__DT_BOOL;
-}
-
 // A node that is random draws the same for each variable whose initial value takes it.
 static void add_key(tf_writer *w, const tf_op *op, leat_text *out) {
   const char *name = w->node->def->name;
   uint64_t key = (uint64_t)leat_str_hash((leat_str){name, strlen(name)});
-  if (w->initialising && strncmp(op->attributes, "seed ", 5) == 0)
+  if (w->initialising && is_random(op))
     leat_text_add(out, ", key=%llu", (unsigned long long)key >> 1);
 }
 
 static void write_row(tf_writer *w, const tf_op *op) {
   enum { MOST_OUTPUTS = 10000 };
-  bool known = is_known(w, op), list = strchr(op->outputs, '*');
-  const char *pattern = known ? op->known : op->write;
+  bool fixed = is_fixed(w, op), list = strchr(op->outputs, '*');
   leat_row_arguments args = {0};
   leat_text line = {0};
   uint32_t count = tf_output_count(w->node, op);
@@ -396,22 +400,23 @@ static void write_row(tf_writer *w, const tf_op *op) {
     tf_refuse(w, "it has %u outputs", count);
     return;
   }
-  add_inputs(w, op, &args, known);
+  add_inputs(w, op, &args, fixed);
   for (size_t i = 0; i < w->node->def->n_attr; i++)
     add_attribute(w, op, w->node->def->attr[i], &args.named);
   add_key(w, op, &args.named);
   if (list) leat_text_add(&args.named, ", outputs=%u", count);
-  if (!leat_row_write(pattern, &args, &line)) tf_refuse(w, "it has too few inputs");
+  if (!leat_row_write(op->write, &args, &line)) tf_refuse(w, "it has too few inputs");
   const char *made = leat_model_take_text(w->arena, &line);
   leat_text_finish(&args.named);
   if (op->effect) {
     tf_line(w, "%s%s", made, tf_after(w));
     for (uint32_t i = 0; i < count; i++) tf_bind(w, i, tf_input(w, 0));
   } else {
-    const char *after = known ? "" : tf_after(w);
-    int32_t type = type_given(w->node, op);
-    tf_line(w, "%s = %s%s%s", tf_targets(w, count, type, known && stays_known(type)), made,
+    const char *after = fixed ? "" : tf_after(w);
+    tf_line(w, "%s = %s%s%s", tf_targets(w, count, type_given(w->node, op)), made,
             list && count == 1 ? "[0]" : "", after);
+    tf_values *values = &w->scope->values[w->node - w->scope->block->nodes];
+    for (uint32_t i = 0; i < count; i++) values->items[i].fixed = fixed;
   }
 }
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 static const tf_op ops[] = {
-#define OP(name, write, known, inputs, outputs, attributes, gives)                                 \
-  {#name, write, known, inputs, outputs, attributes, gives, false},
+#define OP(name, write, inputs, outputs, attributes, gives)                                        \
+  {#name, write, inputs, outputs, attributes, gives, false},
 #define EFFECT(name, write, inputs, outputs, attributes)                                           \
-  {#name, write, "", inputs, outputs, attributes, "", true},
+  {#name, write, inputs, outputs, attributes, "", true},
 #include "frontend/graphdef/ops.def"
 #undef OP
 #undef EFFECT

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 typedef struct tf_op {
-  const char *name, *write, *known, *inputs, *outputs, *attributes, *gives;
+  const char *name, *write, *inputs, *outputs, *attributes, *gives;
   bool effect;
 } tf_op;
 

@@ -156,8 +156,8 @@ void tf_write_lookup(tf_writer *w) {
   const char *key = tf_as_tensor(w, tf_input(w, 1)), *otherwise = tf_as_tensor(w, tf_input(w, 2));
   const char *keys = column(w, table, table->keys, "keys");
   const char *values = column(w, table, table->values, "values"), *after = tf_after(w);
-  tf_line(w, "%s = tf_lookup(%s, %s, %s, %s)%s", tf_targets(w, 1, tf_type(w->node, "Tout"), false),
-          key, keys, values, otherwise, after);
+  tf_line(w, "%s = tf_lookup(%s, %s, %s, %s)%s", tf_targets(w, 1, tf_type(w->node, "Tout")), key,
+          keys, values, otherwise, after);
 }
 
 void tf_write_table_size(tf_writer *w) {
@@ -170,7 +170,11 @@ void tf_write_table_size(tf_writer *w) {
     return;
   }
   long long count = leat_shape_elements(keys.rank, keys.shape);
-  tf_line(w, "%s = %lld", tf_targets(w, 1, TENSORFLOW__DATA_TYPE__DT_INT64, true), count);
+  tf_bind(w, 0,
+          (tf_value){.text = leat_arena_printf(w->arena, "%lld", count),
+                     .data_type = TENSORFLOW__DATA_TYPE__DT_INT64,
+                     .known = true,
+                     .fixed = true});
 }
 
 void tf_write_table_export(tf_writer *w) {
@@ -178,7 +182,7 @@ void tf_write_table_export(tf_writer *w) {
   if (!table) return;
   const char *keys = column(w, table, table->keys, "keys");
   const char *values = column(w, table, table->values, "values");
-  tf_targets(w, 2, 0, false);
+  tf_targets(w, 2, 0);
   const tf_value *made = w->scope->values[w->node - w->scope->block->nodes].items;
   tf_line(w, "%s = %s", made[0].text, keys);
   tf_line(w, "%s = %s", made[1].text, values);

@@ -17,7 +17,7 @@ static void write_const(tf_writer *w) {
   const char *after = tf_after(w);
   if (!value.known || *after) {
     const char *made = tf_as_tensor(w, value);
-    value.tensor = tf_targets(w, 1, value.data_type, false);
+    value.tensor = tf_targets(w, 1, value.data_type);
     tf_line(w, "%s = %s%s", value.tensor, made, after);
     if (!value.known) value.text = value.tensor;
   }
@@ -30,15 +30,15 @@ static void write_identity(tf_writer *w) {
   tf_value value = tf_input(w, 0);
   const char *after = tf_after(w);
   if (tf_begins_gradient(w->scope->block, w->node)) {
-    tf_line(w, "%s = zeros_like(%s)", tf_targets(w, 1, value.data_type, false), value.text);
+    tf_line(w, "%s = zeros_like(%s)", tf_targets(w, 1, value.data_type), value.text);
     return;
   }
-  bool same = is_resource(w->node) || value.is_false || (value.known && !*after) || value.untyped ||
+  bool same = is_resource(w->node) || value.is_false || (value.fixed && !*after) || value.untyped ||
               value.left;
   bool alias = value.variable && !w->node->control_count && tf_is(w->node, "Identity");
   if (!same)
-    tf_line(w, "%s = identity(%s)%s", tf_targets(w, 1, value.data_type, false),
-            tf_as_tensor(w, value), after);
+    tf_line(w, "%s = identity(%s)%s", tf_targets(w, 1, value.data_type), tf_as_tensor(w, value),
+            after);
   value.variable = value.variable && same;
   if (same || alias) tf_bind(w, 0, value);
 }
@@ -50,8 +50,7 @@ static void write_identity_n(tf_writer *w) {
 static void write_variable(tf_writer *w) {
   const tf_variable *variable = tf_variable_of(w, w->node);
   if (variable && w->initialising)
-    tf_line(w, "%s = %s", tf_targets(w, 1, tf_type(w->node, "dtype"), false),
-            tf_initial(w, variable));
+    tf_line(w, "%s = %s", tf_targets(w, 1, tf_type(w->node, "dtype")), tf_initial(w, variable));
   else if (variable)
     tf_bind(w, 0,
             (tf_value){
@@ -64,7 +63,7 @@ static void write_is_initialized(tf_writer *w) {
                     .data_type = TENSORFLOW__DATA_TYPE__DT_BOOL,
                     .is_false = w->initialising};
   if (!w->initialising) {
-    const char *name = tf_targets(w, 1, value.data_type, false);
+    const char *name = tf_targets(w, 1, value.data_type);
     tf_line(w, "%s = %s", name, value.text);
     value.text = name;
   }
@@ -91,8 +90,9 @@ static void write_array(tf_writer *w) {
   }
   for (size_t i = 0; shape && i < shape->n_dim; i++)
     leat_text_add(&dims, ", %lld", (long long)shape->dim[i]->size);
-  const char *size = tf_input(w, 0).text, *rest = leat_model_take_text(w->arena, &dims);
-  tf_targets(w, 2, tf_type(w->node, "dtype"), false);
+  const char *size = tf_as_numbers(w, tf_input(w, 0)),
+             *rest = leat_model_take_text(w->arena, &dims);
+  tf_targets(w, 2, tf_type(w->node, "dtype"));
   const char *flow = w->scope->values[w->node - w->scope->block->nodes].items[1].text;
   if (!shape && w->node->like)
     tf_line(w, "%s = tf_array(%s, %s)", flow, size,
@@ -115,8 +115,9 @@ static void write_array_write(tf_writer *w) {
   tf_value index = tf_input(w, 1), value = tf_input(w, 2);
   const char *flow = tf_as_tensor(w, tf_input(w, 3)), *item = tf_as_tensor(w, value);
   const char *after = tf_after(w);
-  tf_line(w, "%s = tf_array_write%s(%s, %s, %s)%s", tf_targets(w, 1, value.data_type, false),
-          grows ? "_grown" : "", grows ? index.text : tf_as_tensor(w, index), item, flow, after);
+  tf_line(w, "%s = tf_array_write%s(%s, %s, %s)%s", tf_targets(w, 1, value.data_type),
+          grows ? "_grown" : "", grows ? tf_as_numbers(w, index) : tf_as_tensor(w, index), item,
+          flow, after);
 }
 
 // Its flow is said by the identity behind it.
@@ -146,11 +147,11 @@ static void write_switch(tf_writer *w) {
     tf_bind(w, 0, value);
     return;
   }
-  if (value.variable || (value.now && (value.known || is_decided_outside(w)))) {
+  if (value.variable || (value.now && (value.fixed || is_decided_outside(w)))) {
     for (uint32_t i = 0; i < 2; i++) tf_bind(w, i, value);
     return;
   }
-  const char *targets = tf_targets(w, 2, value.data_type, false);
+  const char *targets = tf_targets(w, 2, value.data_type);
   const char *from = like_text(w, value);
   tf_line(w, "%s = switch(%s, %s)", targets, from, tf_as_tensor(w, predicate));
 }
@@ -182,7 +183,7 @@ static void write_merge(tf_writer *w) {
     leat_text_add(&inputs, "%s%s", inputs.size ? ", " : "", tf_as_tensor(w, value));
   }
   const char *list = leat_model_take_text(w->arena, &inputs);
-  tf_line(w, "%s = merge(%s)", tf_targets(w, 2, type, false), list);
+  tf_line(w, "%s = merge(%s)", tf_targets(w, 2, type), list);
 }
 
 static void write_enter(tf_writer *w) {
@@ -193,11 +194,11 @@ static void write_enter(tf_writer *w) {
     return;
   }
   const char *from = like_text(w, value);
-  const char *name = tf_targets(w, 1, value.data_type, false);
+  const char *name = tf_targets(w, 1, value.data_type);
   tf_line(w, "%s = enter(%s, frame=%s%s)", name, from, tf_frame_name(w, w->node->frame),
           constant ? ", is_constant=true" : "");
-  if (!constant || w->node->like || (!value.known && !value.now)) return;
-  if (value.known)
+  if (!constant || w->node->like || (!value.fixed && !value.now)) return;
+  if (value.fixed)
     value.tensor = name;
   else
     value.text = name;

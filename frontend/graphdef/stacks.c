@@ -172,7 +172,7 @@ static const char *write_rows(tf_writer *w, const tf_frame *frame, const char *n
   return carry_on(w, frame, name, next, &levels);
 }
 
-// What is known is so in each turn.
+// What is fixed is the same in each turn.
 void tf_write_push(tf_writer *w) {
   const tf_block *block = w->scope->block;
   const tf_node *stack = tf_made_by(block, w->node, "StackV2");
@@ -184,7 +184,7 @@ void tf_write_push(tf_writer *w) {
   }
   tf_value rows = value;
   tf_bind(w, 0, value);
-  if (!value.known) {
+  if (!value.fixed) {
     rows = (tf_value){.data_type = value.data_type};
     rows.text = write_rows(w, frame, stack->def->name, value.text);
   }
@@ -202,14 +202,15 @@ void tf_write_pop(tf_writer *w) {
     tf_refuse(w, "%s", wants_gradient);
     return;
   }
-  if (rows.known) {
+  if (rows.fixed) {
     rows.now = NULL;
+    rows.tensor = NULL;
     tf_bind(w, 0, rows);
     return;
   }
   const tf_turns *turns = count_turns(w, pushed, NULL);
   if (turns) turns = count_turns(w, w->node->frame, turns);
   if (turns)
-    tf_line(w, "%s = tf_array_read(%s, %s)", tf_targets(w, 1, rows.data_type, false), turns->inside,
+    tf_line(w, "%s = tf_array_read(%s, %s)", tf_targets(w, 1, rows.data_type), turns->inside,
             rows.text);
 }

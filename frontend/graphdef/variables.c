@@ -57,6 +57,7 @@ static const char *load(tf_writer *w, leat_weight weight) {
                            tf_quote(w, weight.name, strlen(weight.name)));
 }
 
+// `known`: as a number or a list of the text.
 static const char *literal(tf_writer *w, const leat_tensor *value, bool known) {
   leat_text text = {0};
   leat_dtype_kind kind = leat_dtype_kind_of(value->dtype);
@@ -65,7 +66,7 @@ static const char *literal(tf_writer *w, const leat_tensor *value, bool known) {
     leat_text_add(&text, "zeros(%s)", tf_type_text(w, value));
     return leat_model_take_text(w->arena, &text);
   }
-  if (!known) leat_text_add_string(&text, plain ? "tensor(" : "tf_tensor(");
+  if (!known) leat_text_add_string(&text, plain ? "tensor(" : "cast(");
   leat_tensor_print(value, &text);
   if (!known && !plain) leat_text_add(&text, ", %s", leat_dtype_name(value->dtype));
   if (!known) leat_text_add_string(&text, ")");
@@ -82,9 +83,8 @@ tf_value tf_constant(tf_writer *w, const tf_tensor *tensor, const char *name) {
     return made;
   }
   int64_t count = leat_shape_elements(value.rank, value.shape);
-  bool integers = value.dtype == LEAT_i32 || value.dtype == LEAT_i64;
-  bool exact = integers || value.dtype == LEAT_bool;
-  made.known = exact && value.rank <= 1 && count <= MOST_INTEGERS;
+  bool exact = value.dtype == LEAT_i32 || value.dtype == LEAT_i64 || value.dtype == LEAT_bool;
+  made.known = made.fixed = exact && value.rank <= 1 && count <= MOST_INTEGERS;
   bool small = made.known || count <= MOST_OTHERS;
   if (small) status = tf_tensor_read(w->arena, tensor, name, &value, &error);
   if (status)
@@ -92,7 +92,6 @@ tf_value tf_constant(tf_writer *w, const tf_tensor *tensor, const char *name) {
   else
     made.text = small ? literal(w, &value, made.known)
                       : load(w, (leat_weight){name, value, read_constant, tensor});
-  if (!status && small && integers && value.rank == 2) made.list = literal(w, &value, true);
   return made;
 }
 

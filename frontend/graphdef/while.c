@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// Inputs that the body returns as they are: they are not carried, and what is known of them stays.
+// Inputs that the body returns as they are: they are not carried, and what is fixed stays so.
 // One is carried all the same if no other is, for the text of a loop needs one; NULL: there is
 // none.
 static bool *find_passed(tf_writer *w, const tf_block *block, const tf_value *inputs,
@@ -61,12 +61,12 @@ static tf_value first_item(tf_writer *w, const tf_function *body, const tf_value
                            size_t count, const tf_edge *item, const carried *all) {
   tf_value *start = leat_arena_memdup(w->arena, inputs, count * sizeof *inputs);
   for (size_t i = 0; i < count; i++)
-    if (inputs[i].known && !inputs[i].each && !all[i].passed)
+    if (inputs[i].fixed && !inputs[i].each && !all[i].passed)
       start[i] = (tf_value){.text = tf_as_tensor(w, inputs[i]), .data_type = inputs[i].data_type};
   return tf_inline_edge(w, body, start, count, item);
 }
 
-// A list has to have a type where a loop begins. What is known and pushed is so in each turn.
+// A list has to have a type where a loop begins. What is fixed and pushed is the same in each turn.
 static bool look_at_list(tf_writer *w, const tf_function *body, const tf_block *block,
                          tf_value *inputs, size_t count, uint32_t i, carried *all) {
   if (body->signature->input_arg[i]->type != TENSORFLOW__DATA_TYPE__DT_VARIANT) return true;
@@ -83,7 +83,7 @@ static bool look_at_list(tf_writer *w, const tf_function *body, const tf_block *
     return false;
   }
   tf_value item = first_item(w, body, inputs, count, change.item, all);
-  all[i].passed = item.known && change.pushes;
+  all[i].passed = item.fixed && change.pushes;
   if (all[i].passed) {
     inputs[i] = item;
     inputs[i].each = true;

@@ -11,14 +11,14 @@
 typedef struct tf_value {
   struct tf_value *now; // of the handle of a stack: what stands for it when it is filled
   const char *text;     // a name, a literal, the `$path` of a variable; NULL: nothing does
-  const char *tensor;   // what is known as a tensor, where that has a name; or NULL
-  const char *list;     // what is not known, as lists of lists, where it is small; or NULL
+  const char *tensor;   // what is fixed as it is in the node's branch or frame; or NULL
   const char *untyped;  // of a list whose elements have no type yet: how many they are; or NULL
   const char *left;     // of a list from which was popped: how many elements are left; or NULL
   int32_t data_type;    // as TensorFlow numbers them; 0: nobody has said
   const struct tf_table *table; // the handle is of that one
-  bool each;                    // a list of what is known, of which each element is this
-  bool known;                   // it may be a number or a list while compiling, else it is a tensor
+  bool each;                    // a list of what is fixed, of which each element is this
+  bool known;                   // it is a number or a list of the text, else it is a tensor
+  bool fixed; // made of constants and shapes alone: the same in each turn, of no branch and frame
   bool variable;
   bool untold;   // text of values, which only a Print shows
   bool is_none;  // an optional that has no value
@@ -165,9 +165,11 @@ const char *tf_string(tf_writer *w, const tf_node *node, const char *name); // o
 tf_value tf_input(tf_writer *w, size_t i);
 tf_value tf_edge_value(tf_writer *w, const tf_edge *edge);
 const char *tf_as_tensor(tf_writer *w, tf_value value);
+// As numbers and lists, as far as it is known while compiling.
+const char *tf_as_numbers(tf_writer *w, tf_value value);
 void tf_bind(tf_writer *w, uint32_t port, tf_value value); // to an output of the node
 // The names that `count` outputs of the node are bound to: a, `a:1`.
-const char *tf_targets(tf_writer *w, uint32_t count, int32_t data_type, bool known);
+const char *tf_targets(tf_writer *w, uint32_t count, int32_t data_type);
 // " after [a, b]" where a switch decides whether the node is computed and no input says so, or "".
 const char *tf_after(tf_writer *w);
 
