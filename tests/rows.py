@@ -5,9 +5,9 @@ import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 STRING = r'"((?:[^"\\]|\\.)*)"'
-PATTERNS = {  # (op, what it writes of tensors, and of what is known)
-    'graphdef': re.compile(rf'^(?:OP|EFFECT)\((\w+),\s*{STRING}, {STRING}', re.M),
-    'onnx': re.compile(rf'^OP\("[^"]*", (\w+),\s*\d+, {STRING}, {STRING}', re.M)}
+PATTERNS = {  # (op, what it writes)
+    'graphdef': re.compile(rf'^(?:OP|EFFECT)\((\w+),\s*{STRING}', re.M),
+    'onnx': re.compile(rf'^OP\("[^"]*", (\w+),\s*\d+, {STRING}', re.M)}
 CALL = re.compile(r'\b([a-z]\w*)\(|=([a-z]\w*)|^([a-z]\w*)$')
 WORDS = {'and', 'or', 'not', 'true', 'false', 'none'}
 
@@ -18,10 +18,10 @@ def read(path):
 
 
 def supported(importer):
-    """(op, what its row writes) of each row that writes something; an EFFECT has no second column, but names of inputs."""
-    for op, write, known in PATTERNS[importer].findall(read(f'frontend/{importer}/ops.def')):
+    """(op, what its row writes) of each row that writes something."""
+    for op, write in PATTERNS[importer].findall(read(f'frontend/{importer}/ops.def')):
         if not write.startswith('?'):
-            yield op, [write, known] if re.match(r'[a-z]\w*_\w', known) else [write]
+            yield op, write
 
 
 def functions():
@@ -43,8 +43,8 @@ def check(importer, cases, elsewhere=()):
     """A line for each row that calls what there is not, or that no model has. cases: the ops that models have; elsewhere:
     those that are not asked for."""
     there = functions()
-    for op, patterns in supported(importer):
-        for name in sorted(set().union(*map(called, patterns)) - there):
+    for op, write in supported(importer):
+        for name in sorted(called(write) - there):
             yield f'{importer}: the row of {op} calls `{name}`, which there is not'
         if op not in cases and op not in elsewhere:
             yield f'{importer}: no case has {op}, which has a row'

@@ -98,23 +98,6 @@ static const char *attribute_text(tf_writer *w, const tf_attr *a) {
   return leat_model_take_text(w->arena, &text);
 }
 
-static uint32_t count_words(const char *column) {
-  leat_word each;
-  uint32_t count = 0;
-  while (leat_next_word(&column, &each)) count++;
-  return count;
-}
-
-static bool find_attribute(const tf_op *op, const char *name, leat_word *out) {
-  const char *at = op->attributes;
-  size_t size = strlen(name);
-  while (leat_next_word(&at, out)) {
-    size_t length = strcspn(out->at, "!>= ");
-    if (length == size && memcmp(out->at, name, size) == 0) return true;
-  }
-  return false;
-}
-
 static bool is_one_of(const char *name, const char *const *names) {
   for (size_t i = 0; names[i]; i++)
     if (strcmp(name, names[i]) == 0) return true;
@@ -144,39 +127,28 @@ static bool is_passed_over(const tf_op *op, const char *name, const tf_attr *a) 
 
 // Refuses what no word of the row is about; what the row lists is what it says.
 static bool is_listed(tf_writer *w, const tf_op *op, const Tensorflow__AttrEntry *entry,
-                      leat_word *spec) {
+                      leat_row_attribute *out) {
   const tf_attr *a = entry->value;
   bool set = a && a->value_case != TENSORFLOW__ATTR_VALUE__VALUE__NOT_SET;
-  if (find_attribute(op, entry->key, spec)) return set;
+  if (leat_row_find_attribute(op->attributes, entry->key, out)) return set;
   if (set && !is_passed_over(op, entry->key, a))
     tf_refuse(w, "its attribute `%s` is not supported; there are: %s", entry->key,
               *op->attributes ? op->attributes : "none");
   return false;
 }
 
-// `name=VALUE`: no other value is supported.
-static void check_value(tf_writer *w, const char *name, const char *value, const char *only,
-                        int size) {
-  if (!value || (int)strlen(value) != size || memcmp(value, only, (size_t)size) != 0)
-    tf_refuse(w, "its attribute `%s` is %s: only %.*s is supported", name,
-              value ? value : "of a type that is not", size, only);
-}
-
 static void add_attribute(tf_writer *w, const tf_op *op, const Tensorflow__AttrEntry *entry,
-                          leat_text *out) {
-  leat_word spec;
-  const tf_attr *a = entry->value;
-  if (!is_listed(w, op, entry, &spec)) return;
-  if (spec.at[spec.size - 1] == '!') return;
-  const char *arrow = memchr(spec.at, '>', spec.size), *from = arrow ? arrow + 1 : spec.at;
-  const char *only = memchr(spec.at, '=', spec.size), *end = spec.at + spec.size;
-  const char *value = attribute_text(w, a);
-  if (only)
-    check_value(w, entry->key, value, only + 1, (int)(end - only - 1));
-  else if (value)
-    leat_text_add(out, ", %.*s=%s", (int)(end - from), from, value);
-  else
+                          leat_row_arguments *args) {
+  leat_row_attribute row;
+  if (!is_listed(w, op, entry, &row) || (row.passed_over && !row.only.size)) return;
+  const char *value = attribute_text(w, entry->value);
+  if (!value)
     tf_refuse(w, "its attribute `%s` is of a type that is not supported", entry->key);
+  else if (!row.passed_over)
+    leat_row_add_named(args, row.name, value);
+  else if (!leat_word_is(row.only, value))
+    tf_refuse(w, "its attribute `%s` is %s: only %.*s is supported", entry->key, value,
+              (int)row.only.size, row.only.at);
 }
 
 // -- Inputs and outputs ---------------------------------------------------------------------------
@@ -188,8 +160,7 @@ static uint32_t port_of(const tf_node *from, const tf_edge *edge) {
   const char *at = op->outputs;
   leat_word each;
   for (uint32_t i = 0; leat_next_word(&at, &each); i++)
-    if (strlen(edge->output) == each.size && !memcmp(each.at, edge->output, each.size))
-      return i + edge->port;
+    if (leat_word_is(each, edge->output)) return i + edge->port;
   return edge->port;
 }
 
@@ -319,52 +290,33 @@ static bool is_fixed(tf_writer *w, const tf_op *op) {
   return true;
 }
 
-// The text of input i that the row takes so; `fixed`: as it is outside of branches and frames.
-static const char *input_text(tf_writer *w, char kind, size_t i, bool fixed) {
+typedef struct row_writer {
+  tf_writer *w;
+  bool fixed; // it is taken as it is outside of branches and frames
+} row_writer;
+
+static const char *input_text(void *context, const leat_row_input *input, size_t i) {
+  const row_writer *row = context;
+  tf_writer *w = row->w;
+  if (input->kind == '_' || i >= w->node->input_count) return NULL; // the function has a default
   tf_value value = tf_input(w, i);
-  if (kind == 'v' && !value.variable)
+  if (input->kind == 'v' && !value.variable)
     tf_refuse(w, "its input %zu is no variable of the graph, which it has to be here", i);
-  if (kind == 's' && !tf_is_unfinished(&value)) return value.text;
-  if (kind == 'k') return tf_as_numbers(w, value);
-  if (fixed) value.tensor = NULL;
+  if (input->kind == 's' && !tf_is_unfinished(&value)) return value.text;
+  if (input->kind == 'k') return tf_as_numbers(w, value);
+  if (row->fixed) value.tensor = NULL;
   return tf_as_tensor(w, value);
 }
 
-static void add_list(tf_writer *w, leat_row_arguments *args, const leat_word *spec, size_t first,
-                     size_t end, bool fixed) {
-  leat_text list = {0};
-  leat_text_add_string(&list, "[");
-  for (size_t i = first; i < end; i++)
-    leat_text_add(&list, "%s%s", i > first ? ", " : "",
-                  input_text(w, spec->size > 1 ? spec->at[1] : 't', i, fixed));
-  leat_text_add_string(&list, "]");
-  leat_vec_push(w->arena, &args->items, leat_model_take_text(w->arena, &list));
-}
-
-static void add_input(tf_writer *w, leat_row_arguments *args, char kind, size_t i, bool fixed) {
-  if (kind == '_') return;
-  if (i >= w->node->input_count) return; // what the function has a default for
-  leat_vec_push(w->arena, &args->items, input_text(w, kind, i, fixed));
-}
-
 static void add_inputs(tf_writer *w, const tf_op *op, leat_row_arguments *args, bool fixed) {
-  size_t i = 0, count = w->node->input_count, words = count_words(op->inputs), done = 0;
-  const char *at = op->inputs;
-  leat_word spec;
-  for (; leat_next_word(&at, &spec); done++) {
-    if (spec.at[0] == '*') {
-      size_t behind = words - done - 1, end = count > i + behind ? count - behind : i;
-      add_list(w, args, &spec, i, end, fixed);
-      i = end;
-    } else {
-      add_input(w, args, spec.at[0], i++, fixed);
-    }
-  }
-  if (i < count) tf_refuse(w, "it has more inputs than are supported, %zu", i);
+  row_writer row = {w, fixed};
+  size_t count = w->node->input_count;
+  size_t taken = leat_row_add_inputs(w->arena, op->inputs, count, input_text, &row, args);
+  if (taken < count) tf_refuse(w, "it has more inputs than are supported, %zu", taken);
 }
 
 uint32_t tf_output_count(const tf_node *node, const tf_op *op) {
-  if (!strchr(op->outputs, '*')) return count_words(op->outputs);
+  if (!strchr(op->outputs, '*')) return leat_count_words(op->outputs);
   static const char *const counts[] = {"num_split", "num_partitions", "num", "N"};
   static const char *const lists[] = {"Tout", "output_types", "T"};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -402,7 +354,7 @@ static void write_row(tf_writer *w, const tf_op *op) {
   }
   add_inputs(w, op, &args, fixed);
   for (size_t i = 0; i < w->node->def->n_attr; i++)
-    add_attribute(w, op, w->node->def->attr[i], &args.named);
+    add_attribute(w, op, w->node->def->attr[i], &args);
   add_key(w, op, &args.named);
   if (list) leat_text_add(&args.named, ", outputs=%u", count);
   if (!leat_row_write(op->write, &args, &line)) tf_refuse(w, "it has too few inputs");
@@ -422,9 +374,9 @@ static void write_row(tf_writer *w, const tf_op *op) {
 
 // It reads those of its attributes that its row lists.
 static void write_special(tf_writer *w, const tf_op *op) {
-  leat_word spec;
+  leat_row_attribute row;
   for (size_t i = 0; i < w->node->def->n_attr; i++)
-    (void)is_listed(w, op, w->node->def->attr[i], &spec);
+    (void)is_listed(w, op, w->node->def->attr[i], &row);
   tf_write_special(w, op->write + 1);
 }
 

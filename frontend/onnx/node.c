@@ -94,82 +94,46 @@ const char *onnx_targets(onnx_writer *w, int count, int32_t data_type) {
   return leat_model_take_text(w->arena, &text);
 }
 
-// -- A row
-// ------------------------------------------------------------------------------------------
+// -- A row ----------------------------------------------------------------------------------------
 
 enum { MOST_INPUTS = 1 << 16 };
 
-static void add_list(onnx_writer *w, leat_row_arguments *args, size_t first) {
-  leat_text list = {0};
-  for (size_t i = first; i < w->node->n_input; i++) {
-    onnx_value value = onnx_input(w, i);
-    leat_text_add(&list, "%s%s", i > first ? ", " : "[",
-                  value.text ? onnx_as_tensor(w, value) : "none");
-  }
-  leat_text_add_string(&list, list.size ? "]" : "[]");
-  leat_vec_push(w->arena, &args->items, leat_model_take_text(w->arena, &list));
-}
+typedef struct row_writer {
+  onnx_writer *w;
+  leat_row_arguments *args;
+  bool raw; // as what they are, not as tensors
+} row_writer;
 
-// `raw`: as what they are, not as tensors.
-static void add_input(onnx_writer *w, leat_row_arguments *args, const leat_word *spec, size_t i,
-                      bool raw) {
+static const char *input_text(void *context, const leat_row_input *input, size_t i) {
+  const row_writer *row = context;
+  onnx_writer *w = row->w;
   onnx_value value = onnx_input(w, i);
-  const char *equals = memchr(spec->at, '=', spec->size);
-  if (!value.text && !equals) {
+  char kind = input->kind;
+  if (!value.text && !input->name.size && !input->in_list) {
     onnx_problem(w, "its input %zu is missing", i);
-    value.text = "0";
+    return "0";
   }
-  if (!value.text) return;
-  const char *text = raw || spec->at[0] == 's' ? value.text
-                     : spec->at[0] == 'k'      ? onnx_as_numbers(w, value)
-                                               : onnx_as_tensor(w, value);
-  if (spec->at[0] == 'f') text = onnx_forest_text(w, text, &args->named);
-  if (value.window_first && spec->at[0] == 'w') leat_text_add(&args->named, ", window_first=true");
-  if (equals)
-    leat_text_add(&args->named, ", %.*s=%s", (int)(spec->at + spec->size - equals - 1), equals + 1,
-                  text);
-  else
-    leat_vec_push(w->arena, &args->items, text);
+  if (!value.text) return NULL;
+  if (value.window_first && kind == 'w') leat_text_add(&row->args->named, ", window_first=true");
+  if ((row->raw && !input->in_list) || kind == 's') return value.text;
+  const char *text = kind == 'k' ? onnx_as_numbers(w, value) : onnx_as_tensor(w, value);
+  return kind == 'f' ? onnx_forest_text(w, text, &row->args->named) : text;
 }
 
 static void add_inputs(onnx_writer *w, const onnx_op *op, leat_row_arguments *args, bool raw) {
-  const char *at = op->inputs;
-  size_t i = 0;
-  leat_word spec;
-  for (; leat_next_word(&at, &spec); i++) {
-    if (spec.at[0] == '*') {
-      add_list(w, args, i);
-      return;
-    }
-    add_input(w, args, &spec, i, raw);
-  }
+  row_writer row = {w, args, raw};
+  size_t i = leat_row_add_inputs(w->arena, op->inputs, w->node->n_input, input_text, &row, args);
   for (; i < w->node->n_input; i++)
     if (*w->node->input[i]) onnx_problem(w, "it has more inputs than are supported, %zu", i);
 }
 
-// Which attribute of the column a node's one is: its word there; false: it is in none.
-static bool find_attribute(const onnx_op *op, const char *name, leat_word *out) {
-  const char *at = op->attributes;
-  size_t size = strlen(name);
-  while (leat_next_word(&at, out)) {
-    size_t skip = out->at[0] == '!', length = skip;
-    while (length < out->size && !strchr(">:=", out->at[length])) length++;
-    bool all = length && out->at[length - 1] == '*';
-    size_t same = length - skip - all;
-    if ((all ? same < size : same == size) && memcmp(out->at + skip, name, same) == 0) return true;
-  }
-  return false;
-}
-
-// Whether what the node gives for a word `!name=VALUE` is that value, or says nothing.
-static bool is_value(onnx_writer *w, const onnx_attribute *a, const leat_word *spec) {
-  const char *equals = memchr(spec->at, '=', spec->size);
-  if (!equals) return true;
-  size_t size = (size_t)(spec->at + spec->size - equals - 1);
+// Whether what the node gives for one that may be but one value is that, or nothing.
+static bool is_value(onnx_writer *w, const onnx_attribute *a, leat_word only) {
+  if (!only.size) return true;
   if (a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING)
-    return a->s.len == size && memcmp(a->s.data, equals + 1, size) == 0;
+    return a->s.len == only.size && memcmp(a->s.data, only.at, only.size) == 0;
   const char *text = onnx_attribute_text(w, a, 0);
-  return text && strlen(text) == size && memcmp(text, equals + 1, size) == 0;
+  return text && leat_word_is(only, text);
 }
 
 // Each is in the row's column, once. What a row does not name would be dropped without a word.
@@ -178,14 +142,14 @@ static void check_attributes(onnx_writer *w, const onnx_op *op) {
   for (size_t i = 0; i < node->n_attribute; i++) {
     const char *name = node->attribute[i]->name ? node->attribute[i]->name : "";
     const onnx_attribute *a = onnx_attribute_of(w, name);
-    leat_word spec;
+    leat_row_attribute row;
     if (!a) continue; // it refers to one that nobody gives
-    if (!find_attribute(op, name, &spec))
+    if (!leat_row_find_attribute(op->attributes, name, &row))
       onnx_problem(w, "its attribute `%s` is not supported; there are: %s", name,
                    *op->attributes ? op->attributes : "none");
-    else if (spec.at[0] == '!' && !is_value(w, a, &spec))
-      onnx_problem(w, "its attribute `%s` is supported only as %.*s", name,
-                   (int)(spec.at + spec.size - strchr(spec.at, '=') - 1), strchr(spec.at, '=') + 1);
+    else if (!is_value(w, a, row.only))
+      onnx_problem(w, "its attribute `%s` is supported only as %.*s", name, (int)row.only.size,
+                   row.only.at);
     for (size_t k = 0; k < i; k++)
       if (node->attribute[k]->name && strcmp(node->attribute[k]->name, name) == 0)
         onnx_problem(w, "its attribute `%s` is given twice", name);
@@ -193,15 +157,13 @@ static void check_attributes(onnx_writer *w, const onnx_op *op) {
 }
 
 static void add_attribute(onnx_writer *w, const onnx_op *op, const onnx_attribute *own,
-                          leat_text *out) {
-  leat_word spec;
+                          leat_row_arguments *args) {
+  leat_row_attribute row;
   const onnx_attribute *a = own->name ? onnx_attribute_of(w, own->name) : NULL;
-  if (!a || !find_attribute(op, own->name, &spec) || spec.at[0] == '!') return;
-  const char *end = spec.at + spec.size, *colon = memchr(spec.at, ':', spec.size);
-  const char *arrow = memchr(spec.at, '>', spec.size), *from = arrow ? arrow + 1 : spec.at;
-  const char *value = onnx_attribute_text(w, a, colon ? colon[1] : 0);
+  if (!a || !leat_row_find_attribute(op->attributes, own->name, &row) || row.passed_over) return;
+  const char *value = onnx_attribute_text(w, a, row.type);
   if (value)
-    leat_text_add(out, ", %.*s=%s", (int)((colon ? colon : end) - from), from, value);
+    leat_row_add_named(args, row.name, value);
   else
     onnx_problem(w, "its attribute `%s` is of a type that is not supported", own->name);
 }
@@ -244,7 +206,7 @@ static void write_row(onnx_writer *w, const onnx_op *op) {
   leat_text line = {0};
   add_inputs(w, op, &args, stands_beside(w, op));
   for (size_t i = 0; i < w->node->n_attribute; i++)
-    add_attribute(w, op, w->node->attribute[i], &args.named);
+    add_attribute(w, op, w->node->attribute[i], &args);
   if (!op->outputs) leat_text_add(&args.named, ", outputs=%zu", w->node->n_output);
   if (!leat_row_write(pattern, &args, &line)) onnx_problem(w, "it has too few inputs");
   if (op->outputs && w->node->n_output > (size_t)op->outputs)
@@ -258,8 +220,7 @@ static void write_row(onnx_writer *w, const onnx_op *op) {
   leat_text_finish(&line);
 }
 
-// -- Any node
-// --------------------------------------------------------------------------------------
+// -- Any node -------------------------------------------------------------------------------------
 
 enum { MOST_NODES = 2000000, MOST_ATTRIBUTES = 100 };
 
