@@ -50,8 +50,18 @@ static matrices matrices_of(const leat_node *node, const char *transpose, const 
                     x->rank > 2 ? height * width : 0};
 }
 
-static bool is_end_of_block(const matrices *a, int64_t k) {
-  return (k + 1) % LEAT_PRODUCT_BLOCK == 0 || k + 1 == a->columns;
+// Where the block ends that begins at k.
+static int64_t end_of_block(int64_t depth, int64_t k) {
+  return depth - k < LEAT_PRODUCT_BLOCK ? depth : k + LEAT_PRODUCT_BLOCK;
+}
+
+// Where the operands of an element of the result begin.
+static int64_t first_of_row(const matrices *a, const matrices *b, int64_t i) {
+  return i / (a->rows * b->columns) * a->batch_step + i / b->columns % a->rows * a->row_step;
+}
+
+static int64_t first_of_column(const matrices *a, const matrices *b, int64_t i) {
+  return i / (a->rows * b->columns) * b->batch_step + i % b->columns * b->column_step;
 }
 
 static uint64_t fma_integer(uint64_t a, uint64_t b, uint64_t c) {
@@ -63,16 +73,14 @@ static uint64_t fma_integer(uint64_t a, uint64_t b, uint64_t c) {
     const T *x = context->inputs[0].data, *y = context->inputs[1].data;                            \
     T *out = context->outputs[0].data;                                                             \
     for (int64_t i = 0; i < count; i++) {                                                          \
-      int64_t batch = i / (a.rows * b.columns), row = i / b.columns % a.rows,                      \
-              column = i % b.columns;                                                              \
-      ACC total = 0, sum = 0;                                                                      \
-      for (int64_t k = 0; k < a.columns; k++) {                                                    \
-        sum = FMA((ACC)x[batch * a.batch_step + row * a.row_step + k * a.column_step],             \
-                  (ACC)y[batch * b.batch_step + k * b.row_step + column * b.column_step], sum);    \
-        if (is_end_of_block(&a, k)) {                                                              \
-          total = k < LEAT_PRODUCT_BLOCK ? sum : total + sum;                                      \
-          sum = 0;                                                                                 \
-        }                                                                                          \
+      int64_t left = first_of_row(&a, &b, i), right = first_of_column(&a, &b, i);                  \
+      ACC total = 0;                                                                               \
+      for (int64_t k = 0; k < a.columns;) {                                                        \
+        int64_t begin = k, end = end_of_block(a.columns, k);                                       \
+        ACC sum = 0;                                                                               \
+        for (; k < end; k++)                                                                       \
+          sum = FMA((ACC)x[left + k * a.column_step], (ACC)y[right + k * b.row_step], sum);        \
+        total = begin ? total + sum : sum;                                                         \
       }                                                                                            \
       out[i] = (T)total;                                                                           \
     }                                                                                              \
@@ -85,22 +93,20 @@ static uint64_t fma_integer(uint64_t a, uint64_t b, uint64_t c) {
     const PART *x = context->inputs[0].data, *y = context->inputs[1].data;                         \
     PART *out = context->outputs[0].data;                                                          \
     for (int64_t i = 0; i < count; i++) {                                                          \
-      int64_t batch = i / (a.rows * b.columns), row = i / b.columns % a.rows,                      \
-              column = i % b.columns;                                                              \
-      PART totals[2][2] = {{0}}, sums[2][2] = {{0}};                                               \
-      for (int64_t k = 0; k < a.columns; k++) {                                                    \
-        const PART *z = &x[2 * (batch * a.batch_step + row * a.row_step + k * a.column_step)];     \
-        const PART *w = &y[2 * (batch * b.batch_step + k * b.row_step + column * b.column_step)];  \
-        for (int part = 0; part < 4; part++) {                                                     \
-          PART *total = &totals[part / 2][part % 2], *sum = &sums[part / 2][part % 2];             \
-          *sum = FMA(z[part / 2], w[part % 2], *sum);                                              \
-          if (!is_end_of_block(&a, k)) continue;                                                   \
-          *total = k < LEAT_PRODUCT_BLOCK ? *sum : *total + *sum;                                  \
-          *sum = 0;                                                                                \
-        }                                                                                          \
+      int64_t left = first_of_row(&a, &b, i), right = first_of_column(&a, &b, i);                  \
+      PART totals[4] = {0};                                                                        \
+      for (int64_t k = 0; k < a.columns;) {                                                        \
+        int64_t begin = k, end = end_of_block(a.columns, k);                                       \
+        PART sums[4] = {0};                                                                        \
+        for (; k < end; k++)                                                                       \
+          for (int part = 0; part < 4; part++)                                                     \
+            sums[part] = FMA(x[2 * (left + k * a.column_step) + part / 2],                         \
+                             y[2 * (right + k * b.row_step) + part % 2], sums[part]);              \
+        for (int part = 0; part < 4; part++)                                                       \
+          totals[part] = begin ? totals[part] + sums[part] : sums[part];                           \
       }                                                                                            \
-      out[2 * i] = totals[0][0] - totals[1][1];                                                    \
-      out[2 * i + 1] = totals[0][1] + totals[1][0];                                                \
+      out[2 * i] = totals[0] - totals[3];                                                          \
+      out[2 * i + 1] = totals[1] + totals[2];                                                      \
     }                                                                                              \
     return LEAT_OK;                                                                                \
   }
@@ -234,20 +240,19 @@ static int64_t place(const windows *s, int64_t at, int64_t k) {
   case ID: {                                                                                       \
     const T *x = context->inputs[0].data, *w = context->inputs[1].data;                            \
     T *out = context->outputs[0].data;                                                             \
-    T *window = leat_new_array(context->arena, T, (size_t)products.columns);                       \
+    T *window = leat_new_array(context->arena, T, (size_t)depth);                                  \
     for (int64_t at = 0; at < s.count; at++) {                                                     \
-      for (int64_t k = 0; k < products.columns; k++) {                                             \
+      for (int64_t k = 0; k < depth; k++) {                                                        \
         int64_t from = place(&s, at, k);                                                           \
         window[k] = from < 0 ? 0 : x[from];                                                        \
       }                                                                                            \
       for (int64_t o = 0; o < s.outputs; o++) {                                                    \
-        T total = 0, sum = 0;                                                                      \
-        for (int64_t k = 0; k < products.columns; k++) {                                           \
-          sum = FMA(window[k], w[k * s.outputs + o], sum);                                         \
-          if (is_end_of_block(&products, k)) {                                                     \
-            total = k < LEAT_PRODUCT_BLOCK ? sum : total + sum;                                    \
-            sum = 0;                                                                               \
-          }                                                                                        \
+        T total = 0;                                                                               \
+        for (int64_t k = 0; k < depth;) {                                                          \
+          int64_t begin = k, end = end_of_block(depth, k);                                         \
+          T sum = 0;                                                                               \
+          for (; k < end; k++) sum = FMA(window[k], w[k * s.outputs + o], sum);                    \
+          total = begin ? total + sum : sum;                                                       \
         }                                                                                          \
         out[at * s.outputs + o] = total;                                                           \
       }                                                                                            \
@@ -261,14 +266,15 @@ static int64_t place(const windows *s, int64_t at, int64_t k) {
     T *out = context->outputs[0].data;                                                             \
     for (int64_t k = 0; k < s.window * s.window * s.channels; k++) {                               \
       for (int64_t o = 0; o < s.outputs; o++) {                                                    \
-        T total = 0, sum = 0;                                                                      \
-        for (int64_t at = 0; at < s.count; at++) {                                                 \
-          int64_t from = place(&s, at, k);                                                         \
-          sum = FMA(from < 0 ? 0 : x[from], dy[at * s.outputs + o], sum);                          \
-          if (is_end_of_block(&products, at)) {                                                    \
-            total = at < LEAT_PRODUCT_BLOCK ? sum : total + sum;                                   \
-            sum = 0;                                                                               \
+        T total = 0;                                                                               \
+        for (int64_t at = 0; at < s.count;) {                                                      \
+          int64_t begin = at, end = end_of_block(s.count, at);                                     \
+          T sum = 0;                                                                               \
+          for (; at < end; at++) {                                                                 \
+            int64_t from = place(&s, at, k);                                                       \
+            sum = FMA(from < 0 ? 0 : x[from], dy[at * s.outputs + o], sum);                        \
           }                                                                                        \
+          total = begin ? total + sum : sum;                                                       \
         }                                                                                          \
         out[k * s.outputs + o] = total;                                                            \
       }                                                                                            \
@@ -291,7 +297,7 @@ static windows windows_of(const leat_node *node, const int64_t *x, const int64_t
 // As the product of matrices that it is.
 leat_status ref_winograd(leat_ref_context *context) {
   windows s = windows_of(context->node, context->inputs[0].shape, context->outputs[0].shape);
-  matrices products = {.columns = s.window * s.window * s.channels};
+  int64_t depth = s.window * s.window * s.channels;
   switch ((int)context->inputs[0].dtype) {
     WINOGRAD(LEAT_f32, float, fmaf)
     WINOGRAD(LEAT_f64, double, fma)
@@ -301,7 +307,6 @@ leat_status ref_winograd(leat_ref_context *context) {
 
 leat_status ref_winograd_weights(leat_ref_context *context) {
   windows s = windows_of(context->node, context->inputs[0].shape, context->inputs[1].shape);
-  matrices products = {.columns = s.count};
   switch ((int)context->inputs[0].dtype) {
     WEIGHTS(LEAT_f32, float, fmaf)
     WEIGHTS(LEAT_f64, double, fma)

@@ -71,30 +71,41 @@ bool shape_unfold(leat_shape_context *context) {
   return true;
 }
 
+// What describes the windows along an axis.
+typedef struct windows {
+  int64_t axis, stride, dilation, base, before;
+} windows;
+
+static uint32_t windows_of(const leat_node *node, windows *out) {
+  uint32_t count = attr(node, "axes")->count;
+  for (uint32_t i = 0; i < count; i++)
+    out[i] = (windows){attr(node, "axes")->ints[i], attr(node, "stride")->ints[i],
+                       attr(node, "dilation")->ints[i], attr(node, "base")->ints[i],
+                       attr(node, "before")->ints[i]};
+  return count;
+}
+
 // Where window `o` has its element `k`; false: nowhere.
-static bool source(const leat_node *node, uint32_t i, int64_t o, int64_t k, int64_t extent,
-                   int64_t *out) {
-  int64_t base = attr(node, "base")->ints[i];
-  __int128 at = (__int128)o * attr(node, "stride")->ints[i] +
-                (__int128)k * attr(node, "dilation")->ints[i] - attr(node, "before")->ints[i];
-  if (at < 0 || at % base || at / base >= extent) return false;
-  *out = (int64_t)(at / base);
+static bool source(const windows *w, int64_t o, int64_t k, int64_t extent, int64_t *out) {
+  __int128 at = (__int128)o * w->stride + (__int128)k * w->dilation - w->before;
+  if (at < 0 || at % w->base || at / w->base >= extent) return false;
+  *out = (int64_t)(at / w->base);
   return true;
 }
 
 leat_status ref_unfold(leat_ref_context *context) {
-  const leat_node *node = context->node;
   const leat_tensor *x = &context->inputs[0];
   leat_tensor *out = &context->outputs[0];
-  const leat_attr *axes = attr(node, "axes");
-  int32_t rank = out->rank - (int32_t)axes->count;
+  windows along[LEAT_MAX_RANK];
+  uint32_t axes = windows_of(context->node, along);
+  int32_t rank = out->rank - (int32_t)axes;
   int64_t at[LEAT_MAX_RANK];
-  for (int64_t i = 0; i < leat_ref_count(out); i++) {
+  for (int64_t i = 0, count = leat_ref_count(out); i < count; i++) {
     bool inside = true;
     leat_unflatten(i, out->rank, out->shape, at);
-    for (uint32_t j = 0; inside && j < axes->count; j++) {
-      int64_t *axis = &at[axes->ints[j]];
-      inside = source(node, j, *axis, at[rank + (int32_t)j], x->shape[axes->ints[j]], axis);
+    for (uint32_t j = 0; inside && j < axes; j++) {
+      int64_t *axis = &at[along[j].axis];
+      inside = source(&along[j], *axis, at[rank + (int32_t)j], x->shape[along[j].axis], axis);
     }
     leat_copy_element(out, i, inside ? x : &context->inputs[1],
                       inside ? leat_flatten(x->rank, x->shape, at) : 0);
