@@ -6,85 +6,11 @@
 // it left it.
 #include "codegen/image_writer.h"
 #include "codegen/lower.h"
+#include "ops/appended.h"
 
 #include <string.h>
 
-static bool is_loop(const leat_node *node) {
-  return node->op == LEAT_OP_while_loop;
-}
-
 // -- Which loops ----------------------------------------------------------------------------------
-
-static bool is_used_once(const leat_graph *body, const leat_node *value) {
-  uint32_t uses = 0;
-  for (uint32_t i = 0; i < body->nodes.count; i++)
-    for (uint32_t k = 0; k < body->nodes.items[i]->input_count; k++)
-      uses += body->nodes.items[i]->inputs[k].node == value;
-  return uses == 1;
-}
-
-bool leat_region_appends(const leat_node *node, uint32_t i) {
-  if (!is_loop(node)) return false;
-  const leat_graph *body = leat_node_body(node, 1);
-  const leat_node *next = body->yield->inputs[i].node;
-  return leat_region_grows(node, i, 0) && next->op == LEAT_OP_concat && next->input_count == 2 &&
-         leat_node_attr(next, "axis")->i == 0 && next->inputs[0].node == body->params.items[i] &&
-         is_used_once(body, next);
-}
-
-// What the loop would have to know while it runs.
-typedef struct dim_search {
-  const leat_atom *atom;
-  bool found;
-} dim_search;
-
-static void see_atom(void *context, const leat_atom *atom) {
-  dim_search *search = context;
-  search->found |= atom == search->atom;
-}
-
-static void search_attr(dim_search *search, leat_attr_kind kind, const leat_attr *attr) {
-  if (kind == LEAT_ATTR_DIM) leat_dim_visit(attr->dim, see_atom, search);
-  for (uint32_t i = 0; kind == LEAT_ATTR_DIMS && i < attr->count; i++)
-    leat_dim_visit(attr->dims[i], see_atom, search);
-}
-
-static void search_node(dim_search *search, const leat_node *node) {
-  for (uint32_t i = 0; i < node->output_count; i++)
-    for (int32_t k = 0; k < node->outputs[i].rank; k++)
-      leat_dim_visit(node->outputs[i].dims[k], see_atom, search);
-  for (int i = 0; i < node->info->attr_count; i++) {
-    const leat_graph *body = leat_node_body(node, i);
-    search_attr(search, node->info->attrs[i].kind, &node->attrs[i]);
-    for (uint32_t k = 0; body && k < body->nodes.count; k++)
-      search_node(search, body->nodes.items[k]);
-  }
-}
-
-// Whether something in the body, but these two, has the dim or uses the value that has it.
-static bool needs(const leat_graph *body, const leat_node *param, const leat_node *next) {
-  dim_search search = {.atom = leat_dim_atom(param->outputs[0].dims[0])};
-  bool used = false;
-  for (uint32_t i = 0; i < body->nodes.count; i++) {
-    const leat_node *node = body->nodes.items[i];
-    if (node == param || node == next) continue;
-    search_node(&search, node);
-    for (uint32_t k = 0; k < node->input_count; k++) used |= node->inputs[k].node == param;
-  }
-  return used || search.found || !search.atom;
-}
-
-// Rows of the same size in each turn, of which nothing is known there.
-static bool has_rows(const leat_node *loop, uint32_t i) {
-  const leat_graph *condition = leat_node_body(loop, 0), *body = leat_node_body(loop, 1);
-  if (!leat_region_appends(loop, i) || loop->outputs[i].dtype == LEAT_str) return false;
-  for (int32_t k = 1; k < loop->outputs[i].rank; k++)
-    if (leat_region_grows(loop, i, k)) return false;
-  const leat_node *next = body->yield->inputs[i].node;
-  return !leat_graph_binds(body, 0, leat_value_type(next->inputs[1])) &&
-         !needs(body, body->params.items[i], next) &&
-         !needs(condition, condition->params.items[i], NULL);
-}
 
 static bool bodies_are_launched(const leat_node *node) {
   for (int k = 0; k < node->info->attr_count; k++) {
@@ -102,7 +28,9 @@ static bool bodies_are_launched(const leat_node *node) {
 
 bool leat_region_is_launched(const leat_node *node) {
   for (uint32_t i = 0; i < node->output_count; i++)
-    if (leat_region_result_grows(node, i) && !has_rows(node, i)) return false;
+    if (leat_region_result_grows(node, i) &&
+        !(leat_loop_only_appends(node, i) && node->outputs[i].dtype != LEAT_str))
+      return false;
   return bodies_are_launched(node);
 }
 

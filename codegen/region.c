@@ -9,6 +9,7 @@
 // of dims (check_dims) lie in an arena, which is empty where it cannot run; those whose sizes need
 // dims that the body binds in one for these, which is made when they are bound, in each iteration.
 #include "codegen/contract_plan.h"
+#include "ops/appended.h"
 
 #include <assert.h>
 
@@ -115,7 +116,7 @@ static void store_results(leat_table *body, const leat_item *yield, leat_storage
     leat_item *value = yield->inputs[i];
     if (value->held == made[i]) continue; // it is there
     const leat_node *node = body->body->owner;
-    bool appended = body->body == body_of(node, 1) && leat_region_appends(node, i);
+    bool appended = body->body == body_of(node, 1) && leat_loop_appends(node, i);
     if (appended) leave_out(body, value);
     leat_item *store = leat_item_store(body, appended ? value->inputs[1] : value, made[i]);
     store->appends = appended;

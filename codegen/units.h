@@ -467,9 +467,6 @@ leat_storage *leat_region_held(const leat_table *body, const leat_node *param);
 void leat_region_store_results(leat_table *body, leat_item *yield);
 
 // -- append.c -------------------------------------------------------------------------------------
-// Whether result i of the node is what a loop carries there, with something behind it along axis 0:
-// then no turn copies what has grown before.
-bool leat_region_appends(const leat_node *node, uint32_t i);
 // Whether launches do all of it, but that tasks make room for what they append.
 bool leat_region_is_launched(const leat_node *node);
 // What launches of the loop append to, if they do. The table is the one around.
