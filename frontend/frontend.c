@@ -184,7 +184,7 @@ static leat_value find_path(const leat_frontend *e, const char *path) {
 enum { LONGEST_PATH = 4096 };
 
 // What names inside of the region begin with: its own, or what that was before it got a number, as
-// a later `k_1`, whose bodies say so unless gradients have made others.
+// a later `k_1`, whose bodies say so.
 static const char *path_inside(const leat_frontend *e, const leat_node *region, bool numbered) {
   const char *yield = leat_node_body(region, 0)->yield->name, *end = strrchr(yield, '/');
   return numbered && end ? leat_intern_n(e->strings, yield, (size_t)(end - yield)) : region->name;

@@ -520,6 +520,19 @@ void leat_graph_rename_node(leat_graph *graph, leat_node *node, const char *name
   node->name = add_name(graph, name, NAMED_NODE, node);
 }
 
+// Of its entry: there is one of the two from now on.
+static void take_effect(leat_node *node, const leat_node *other) {
+  leat_entry *entry = node->entry;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < entry->effects.count; i++) {
+    leat_node *effect = entry->effects.items[i];
+    if (effect != other || !node->effect)
+      entry->effects.items[kept++] = effect == other ? node : effect;
+  }
+  entry->effects.count = kept;
+  node->effect = other->effect;
+}
+
 void leat_graph_take_over(leat_graph *graph, leat_node *node, leat_node *other) {
   uint32_t kept = other->id, count = graph->nodes.count;
   for (uint32_t i = other->id + 1; i < count; i++) {
@@ -537,6 +550,8 @@ void leat_graph_take_over(leat_graph *graph, leat_node *node, leat_node *other) 
   node->attrs = other->attrs;
   node->outputs = other->outputs;
   node->output_count = other->output_count;
+  if (node->entry) take_effect(node, other);
+  set_binders(graph, node, node);
   leat_node_add_controls(graph, node, other->controls, other->control_count);
   for (int i = 0; i < node->info->attr_count; i++)
     if (leat_node_body(node, i)) node->attrs[i].body->owner = node;

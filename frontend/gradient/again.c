@@ -2,7 +2,10 @@
 // iteration on. It counts, and keeps what it carries, row by row: of an array that it changes in a
 // few places these, and what was there, by which each turn is undone.
 #include "frontend/gradient/reversal.h"
+#include "ops/appended.h"
 #include "ops/turns.h"
+
+#include <assert.h>
 
 // Arrays of fewer elements are kept whole; of others at most a quarter may change in a turn.
 enum { FEW = 64, PARTS = 4 };
@@ -21,19 +24,41 @@ static bool row_type(const reversal *r, const leat_type *of, leat_type *out) {
   return false;
 }
 
+static leat_value zeros(const reversal *r, const leat_type *type) {
+  ev zero = type->dtype == LEAT_bool  ? ev_bool(false)
+            : type->dtype == LEAT_str ? ev_text(r->e, "", 0)
+                                      : ev_int(0);
+  return ev_literal_tensor(r->e, zero, type, NULL, r->span);
+}
+
 leat_value ev_new_rows(const reversal *r, const leat_type *like, leat_dim count) {
   leat_type row;
   if (!row_type(r, like, &row)) return (leat_value){0};
   leat_type type = leat_type_rows(&row, count);
-  ev zero = type.dtype == LEAT_bool  ? ev_bool(false)
-            : type.dtype == LEAT_str ? ev_text(r->e, "", 0)
-                                     : ev_int(0);
-  return ev_literal_tensor(r->e, zero, &type, NULL, r->span);
+  return zeros(r, &type);
 }
 
 leat_value ev_set_row(const reversal *r, leat_value rows, leat_value at, leat_value value) {
   leat_builder builder = ev_builder(r->e, r->span);
   return leat_build_set_row(&builder, ev_node_name(r->e, NULL, "row"), rows, at, value);
+}
+
+leat_value ev_no_rows(const reversal *r, uint32_t carried) {
+  leat_type type = *leat_value_type(r->node->inputs[carried]);
+  type.dims[0] = leat_dim_const(0);
+  return zeros(r, &type);
+}
+
+// One more.
+static leat_value append_row(const reversal *r, leat_value rows, leat_value value) {
+  leat_builder builder = ev_builder(r->e, r->span);
+  leat_type type = *leat_value_type(rows);
+  leat_attr axis = {.i = 0};
+  type.dims[0] = leat_dim_const(1);
+  leat_value row = leat_build_reshape(&builder, ev_node_name(r->e, NULL, "row"), value, &type);
+  ev inputs[] = {ev_tensor(rows), ev_tensor(row)};
+  ev all = ev_op(r->e, LEAT_OP_concat, inputs, 2, &axis, r->span, NULL);
+  return all.kind == EV_TENSOR ? all.tensor : (leat_value){0};
 }
 
 leat_value ev_row(const reversal *r, leat_value rows, leat_value at, const leat_type *type) {
@@ -53,9 +78,17 @@ static bool is_counter(const reversal *r, uint32_t i, int64_t *step) {
   return leat_loop_step(r->node, i, step) && -128 < *step && *step < 128;
 }
 
-bool ev_has_rows(const reversal *r, uint32_t carried) {
+bool ev_is_counter(const reversal *r, uint32_t carried) {
   int64_t step;
-  return !is_counter(r, carried, &step);
+  return is_counter(r, carried, &step);
+}
+
+bool ev_appends(const reversal *r, uint32_t carried) {
+  return leat_region_result_grows(r->node, carried) && leat_loop_only_appends(r->node, carried);
+}
+
+bool ev_has_rows(const reversal *r, uint32_t carried) {
+  return !ev_is_counter(r, carried) && !ev_appends(r, carried);
 }
 
 leat_value ev_recall_counter(const reversal *r, uint32_t carried, leat_value outside,
@@ -173,6 +206,19 @@ leat_value ev_recall(const reversal *r, uint32_t carried, leat_value behind, con
   return ev_row(r, *kept, count, leat_value_type(r->node->inputs[carried]));
 }
 
+void ev_type_appended(const reversal *r, leat_node *const *copies, const leat_value *params) {
+  for (uint32_t i = 0; i < r->carried; i++) {
+    if (!ev_appends(r, i)) continue;
+    leat_node *copy = copies[r->body->yield->inputs[i].node->id];
+    leat_type *type = leat_arena_memdup(r->e->arena, copy->outputs, sizeof *type);
+    bool fits = leat_dim_add(r->e->graph->dims, leat_value_type(params[i])->dims[0],
+                             leat_value_type(copy->inputs[1])->dims[0], &type->dims[0]);
+    assert(fits); // as in the loop itself
+    (void)fits;
+    copy->outputs = type;
+  }
+}
+
 // -- The loop -------------------------------------------------------------------------------------
 
 static leat_value *begin_body(const reversal *r) {
@@ -204,11 +250,17 @@ static bool body_again(const reversal *r, ev_again *how) {
   const leat_value *params = how->params[1] = begin_body(r);
   leat_value count = ev_parameter(r, "count", inputs);
   how->copies[1] = ev_region_repeat(e, r->body, params, next);
+  ev_type_appended(r, how->copies[1], params);
+  for (uint32_t i = 0; how->drops && i < r->carried; i++)
+    if (ev_appends(r, i)) next[i] = params[i];
   next[r->carried] = ev_operation(r, LEAT_OPERATOR_ADD, count, ev_int(1));
   for (uint32_t i = 0, row = row_first; how->kept && i < r->carried; i++) {
     uint32_t count_kept = keep(r, i, params[i], how->copies[1], values);
-    for (uint32_t k = 0; k < count_kept; k++)
-      next[results++] = ev_set_row(r, ev_parameter(r, "rows", row++), count, values[k]);
+    for (uint32_t k = 0; k < count_kept; k++) {
+      leat_value rows = ev_parameter(r, "rows", row++);
+      next[results++] =
+          how->appends ? append_row(r, rows, values[k]) : ev_set_row(r, rows, count, values[k]);
+    }
   }
   ev_region_close(e);
   for (uint32_t i = 0, row = row_first; i < results; i++) {
@@ -217,6 +269,20 @@ static bool body_again(const reversal *r, ev_again *how) {
     uint32_t input = i < r->carried ? i : i == r->carried ? inputs : row++;
     leat_region_carry(&e->region->built, input);
   }
+  return true;
+}
+
+// What is carried, or captured, with the axes that it grows along.
+static bool add_input(const reversal *r, const ev_again *how, uint32_t i) {
+  const leat_node *loop = r->node;
+  leat_region *built = &r->e->region->built;
+  bool dropped = i < r->carried && how->drops && ev_appends(r, i);
+  leat_value value = how->from && i < r->carried ? how->from[i] : loop->inputs[i];
+  if (dropped) value = ev_no_rows(r, i);
+  if (!value.node) return false;
+  uint32_t input = leat_region_add(built, value);
+  for (int32_t k = 0; !dropped && i < r->carried && k < loop->outputs[i].rank; k++)
+    built->inputs.items[input].grows |= (uint32_t)leat_region_grows(loop, i, k) << k;
   return true;
 }
 
@@ -236,14 +302,17 @@ leat_node *ev_run_again(const reversal *r, ev_again *how) {
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
   region.built.parallel = leat_node_attr(r->node, "parallel")->i;
-  for (uint32_t i = 0; i < inputs; i++)
-    leat_region_add(&region.built, how->from && i < r->carried ? how->from[i] : r->node->inputs[i]);
+  bool ok = true;
+  for (uint32_t i = 0; i < inputs; i++) ok = ok && add_input(r, how, i);
   leat_region_add(&region.built, count);
   if (how->limit.node) leat_region_add(&region.built, how->limit);
-  for (uint32_t i = 0; i < rows.count; i++) leat_region_add(&region.built, rows.items[i]);
+  for (uint32_t i = 0; i < rows.count; i++) {
+    uint32_t input = leat_region_add(&region.built, rows.items[i]);
+    region.built.inputs.items[input].grows = how->appends;
+  }
   how->rows = rows.count;
   condition_again(r, how);
-  if (body_again(r, how)) return ev_region_end(e, NULL);
+  if (ok && body_again(r, how)) return ev_region_end(e, NULL);
   ev_region_drop(e);
   return NULL;
 }
@@ -258,17 +327,48 @@ static void take_names(leat_graph *graph, leat_node *copy, const leat_node *node
   }
 }
 
+// Whether somebody sees what it does, beside its results.
+static bool acts(const leat_node *loop) {
+  for (int b = 0; b < LEAT_REGION_BODIES; b++) {
+    const leat_graph *body = leat_node_body(loop, b);
+    for (uint32_t i = 0; i < body->nodes.count; i++)
+      if (body->nodes.items[i]->effect && body->nodes.items[i] != body->yield) return true;
+  }
+  return false;
+}
+
+bool ev_may_replace(const reversal *r) {
+  const evaluator *e = r->e;
+  bool here = !e->region || r->node->id >= e->region->built.first;
+  bool taken_back_with_us = r->node->id >= e->nodes && r->node->entry == e->entry;
+  return here && taken_back_with_us && !acts(r->node);
+}
+
+// What grows has the dims that it has already.
+static void take_dims(leat_graph *graph, leat_node *by, const leat_node *loop) {
+  const leat_attr *own = leat_node_attr(loop, "dims");
+  leat_attr all = *leat_node_attr(by, "dims");
+  if (!own->count) return;
+  leat_dim *dims = leat_arena_memdup(graph->arena, all.dims, all.count * sizeof *dims);
+  for (uint32_t i = 0; i < own->count; i++) dims[i] = own->dims[i];
+  all.dims = dims;
+  leat_node_set_attr(graph, by, "dims", all);
+  leat_type *outputs =
+      leat_arena_memdup(graph->arena, by->outputs, by->output_count * sizeof *outputs);
+  for (uint32_t i = 0; i < loop->output_count; i++) outputs[i] = loop->outputs[i];
+  by->outputs = outputs;
+}
+
 void ev_replace_loop(const reversal *r, leat_node *by, const ev_again *how) {
   evaluator *e = r->e;
   const leat_graph *bodies[] = {r->condition, r->body};
-  bool here = !e->region || r->node->id >= e->region->built.first;
-  bool taken_back_with_us = r->node->id >= e->nodes && r->node->entry == e->entry;
-  if (r->node->effect || !here || !taken_back_with_us) return;
   leat_vec_push(e->arena, &e->replaced, (ev_replaced){r->node, by});
+  take_dims(e->graph, by, r->node);
   for (int b = 0; b < 2; b++) {
     for (uint32_t i = 0; i < bodies[b]->params.count; i++)
       leat_graph_rename_node(e->graph, how->params[b][i].node, bodies[b]->params.items[i]->name);
     for (uint32_t i = 0; i < bodies[b]->nodes.count; i++)
       if (how->copies[b][i]) take_names(e->graph, how->copies[b][i], bodies[b]->nodes.items[i]);
+    leat_graph_rename_node(e->graph, leat_node_body(by, b)->yield, bodies[b]->yield->name);
   }
 }

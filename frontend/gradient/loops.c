@@ -3,9 +3,10 @@
 // carried before.
 //
 // What was carried is kept by the loop done again, row by row: as many rows as there may be
-// iterations, as the condition says where it compares a count with a dim, else as many as a first
-// loop counts, which then does no more than its condition needs. An array that is changed in a few
-// places is carried backwards, and each turn undone.
+// iterations, where the condition compares a count with a dim; else the loop appends them. On
+// several devices, where none may grow, there are as many as a first loop counts, which then does
+// no more than its condition needs. An array that is changed in a few places is carried backwards,
+// and each turn undone. Of what the loop only appends nothing is kept.
 //
 // Inside of another region, which would be none of launches if it computed a dim, and under a limit
 // of memory, the iterations are reversed a chunk at a time, the last ones first, for which rows are
@@ -27,10 +28,12 @@ enum { USUAL = 16, LEAST = 2 };
 // carried, a sum for what is captured; {NULL}: none is wanted.
 typedef struct history {
   leat_value count; // of iterations
+  leat_value first; // how many were before these; {NULL}: none
   leat_value *
       *kept; // by carried value: rows of what it was in each, of a counter that in the first
   leat_value *behind; // the same: what it is when they are done
   leat_value *gradients;
+  leat_value *appended;  // by carried value: the gradient of all that is appended; {NULL}: none
   const leat_dim *turns; // the count as a dim, for which sparse rows are kept; NULL: they are added
   ev *sparse;            // by input: what came of them
 } history;
@@ -53,6 +56,7 @@ typedef struct backward {
 } backward;
 
 static bool is_wanted(const reversal *r, uint32_t input) {
+  if (input < r->carried && ev_appends(r, input)) return false; // as it is appended
   bool wanted = input >= r->carried ? r->wanted[input] : ev_has_gradient(r->node->inputs[input]);
   return wanted && r->needed[input];
 }
@@ -112,11 +116,57 @@ static const char *gradient_name(const reversal *r, uint32_t input) {
   return input < r->carried ? "dy" : "sum";
 }
 
+static leat_value index_of(const reversal *r, leat_value count, leat_dim each, leat_dim first) {
+  leat_value at = count;
+  if (!leat_dim_is(each, 1)) at = ev_operation(r, LEAT_OPERATOR_MUL, at, ev_of_dim(each));
+  if (!at.node || leat_dim_is(first, 0)) return at;
+  return ev_operation(r, LEAT_OPERATOR_ADD, at, ev_of_dim(first));
+}
+
+// So many from `at` on, of the gradient of all rows.
+static ev some_rows(const reversal *r, leat_value all, leat_value at, const leat_type *like) {
+  evaluator *e = r->e;
+  leat_dim *count = leat_arena_memdup(e->arena, like->dims, sizeof *count);
+  leat_attr axis = {.i = 0}, numbers[] = {{.count = 1, .dims = count}, {.i = 0}, {.i = LEAT_i64}};
+  if (leat_dim_is(*count, 1)) {
+    leat_builder builder = ev_builder(e, r->span);
+    leat_value row = ev_row(r, all, at, &(leat_type){.rank = like->rank - 1});
+    return row.node
+               ? ev_tensor(leat_build_reshape(&builder, ev_node_name(e, NULL, "row"), row, like))
+               : ev_error();
+  }
+  ev places = ev_op(e, LEAT_OP_iota, NULL, 0, numbers, r->span, NULL);
+  if (places.kind != EV_TENSOR) return places;
+  ev inputs[] = {ev_tensor(all),
+                 ev_tensor(ev_operation(r, LEAT_OPERATOR_ADD, places.tensor, ev_tensor(at)))};
+  return ev_op(e, LEAT_OP_gather, inputs, 2, &axis, r->span, NULL);
+}
+
+static ev rows_of_turn(const reversal *r, const history *h, uint32_t carried, leat_value turn) {
+  leat_value all = h->appended[carried];
+  leat_value next = r->body->yield->inputs[carried];
+  const leat_type *added = leat_value_type(next.node->inputs[1]);
+  leat_dim first = leat_value_type(r->node->inputs[carried])->dims[0];
+  if (!all.node) return ev_error();
+  if (h->first.node) turn = ev_operation(r, LEAT_OPERATOR_ADD, turn, ev_tensor(h->first));
+  if (!turn.node) return ev_error();
+  leat_value at = index_of(r, turn, added->dims[0], first);
+  return at.node ? some_rows(r, all, at, added) : ev_error();
+}
+
+// Of what was there before the loop.
+static ev rows_before(const reversal *r, uint32_t carried, leat_value all) {
+  const leat_type *type = leat_value_type(r->node->inputs[carried]);
+  if (!all.node || leat_dim_is(type->dims[0], 0)) return ev_error();
+  return some_rows(r, all, ev_number(r, 0), type);
+}
+
 static leat_value recall_carried(const reversal *r, const backward *b, uint32_t i,
                                  leat_value count) {
   uint32_t kept;
+  if (ev_appends(r, i)) return ev_no_rows(r, i); // none is read
   ev_kept_types(r, i, &kept);
-  if (!ev_has_rows(r, i)) {
+  if (ev_is_counter(r, i)) {
     leat_value first = ev_parameter(r, "rows", b->kept[i]);
     return ev_recall_counter(r, i, *b->history->kept[i], first, count);
   }
@@ -246,8 +296,11 @@ static bool reverse_body(const reversal *r, backward *b) {
   if (!recall(r, b, count, params)) return false;
   for (uint32_t i = 0; i < inputs; i++) targets[i] = ev_tensor(params[i]);
   for (uint32_t i = 0; i < r->carried; i++)
-    dys[i] = is_wanted(r, i) ? ev_tensor(ev_parameter(r, "dy", b->gradients[i])) : ev_error();
-  ev_region_repeat(e, r->body, params, ys);
+    if (ev_appends(r, i))
+      dys[i] = rows_of_turn(r, b->history, i, count);
+    else
+      dys[i] = is_wanted(r, i) ? ev_tensor(ev_parameter(r, "dy", b->gradients[i])) : ev_error();
+  ev_type_appended(r, ev_region_repeat(e, r->body, params, ys), params);
   if (!ev_gradients_between(e, first, ys, dys, r->carried, targets, inputs, gradients, r->span))
     return false;
   add_result(&b->results, 0, count);
@@ -292,7 +345,7 @@ static void add_kept(const reversal *r, backward *b, leat_region *built) {
     leat_node_list changes;
     ev_kept_types(r, i, &kept);
     b->kept[i] = built->inputs.count;
-    if (!ev_has_rows(r, i)) leat_region_add(built, *h->kept[i]);
+    if (ev_is_counter(r, i)) leat_region_add(built, *h->kept[i]);
     for (uint32_t k = 0; k < kept; k++) leat_region_add(built, h->kept[i][k]);
     if (ev_is_undone(r, i, &changes)) b->undone[i] = leat_region_add(built, h->behind[i]);
   }
@@ -349,6 +402,7 @@ static void take_history(const reversal *r, leat_node *again, const leat_value *
 typedef struct checkpoints {
   uint32_t *gradients, used;
   int64_t chunk, slots; // iterations reversed at once, and checkpoints; the last slot is never used
+  const history *history;
 } checkpoints;
 
 // To where the loop is done again, so many iterations are reversed then, so many checkpoints used.
@@ -381,6 +435,8 @@ static leat_value last_checkpoint(const reversal *r, const checkpoints *c, leat_
     leat_value first = r->node->inputs[i];
     if (ev_has_rows(r, i))
       carried[i] = ev_row(r, ev_parameter(r, "checkpoints", row++), last, leat_value_type(first));
+    else if (ev_appends(r, i))
+      carried[i] = ev_no_rows(r, i);
     else if (at.node)
       carried[i] = ev_recall_counter(r, i, first, first, at);
     if (!carried[i].node) return (leat_value){0};
@@ -388,12 +444,13 @@ static leat_value last_checkpoint(const reversal *r, const checkpoints *c, leat_
   return at;
 }
 
-// Reverses the iterations behind `carried`, so many.
+// Reverses the iterations behind `carried`.
 static leat_node *reverse_chunk(const reversal *r, const checkpoints *c, const leat_value *carried,
-                                leat_value count) {
+                                const chunk *chunk) {
   leat_dim rows = leat_dim_const(c->chunk);
-  history h = {0};
-  leat_node *kept = ev_run_again(r, &(ev_again){.from = carried, .limit = count, .kept = &rows});
+  history h = {.first = chunk->to, .appended = c->history->appended};
+  ev_again keeping = {.from = carried, .limit = chunk->reversed, .kept = &rows, .drops = true};
+  leat_node *kept = ev_run_again(r, &keeping);
   if (!kept) return NULL;
   take_history(r, kept, carried, &h);
   h.gradients = leat_new_array(r->e->arena, leat_value, (size_t)r->node->input_count + 1);
@@ -408,11 +465,11 @@ static bool chunk_body(const reversal *r, const checkpoints *c, results *all) {
   leat_value from = last_checkpoint(r, c, carried);
   chunk chunk;
   if (!from.node || !next_chunk(r, c, end, from, used, &chunk)) return false;
-  leat_node *again =
-      ev_run_again(r, &(ev_again){.from = carried, .count = from, .limit = chunk.to});
+  ev_again on = {.from = carried, .count = from, .limit = chunk.to, .drops = true};
+  leat_node *again = ev_run_again(r, &on);
   if (!again) return false;
   for (uint32_t i = 0; i < r->carried; i++) carried[i] = (leat_value){again, i};
-  leat_node *reversed = reverse_chunk(r, c, carried, chunk.reversed);
+  leat_node *reversed = reverse_chunk(r, c, carried, &chunk);
   if (!reversed) return false;
   add_result(all, 0, ev_operation(r, LEAT_OPERATOR_SUB, end, ev_tensor(chunk.reversed)));
   for (uint32_t port = 1; port < c->used; port++)
@@ -440,7 +497,7 @@ static leat_node *reverse_chunks(const reversal *r, const history *h, int64_t ch
   uint32_t kept = 0;
   leat_value *first = leat_new_array(e->arena, leat_value, (size_t)r->carried + 2);
   leat_value one = ev_number(r, 1), zero = ev_number(r, 0);
-  checkpoints c = {.chunk = chunk, .slots = chunk + 1};
+  checkpoints c = {.chunk = chunk, .slots = chunk + 1, .history = h};
   first[kept++] = first_checkpoint(r, &c, zero);
   for (uint32_t i = 0; i < r->carried; i++)
     if (ev_has_rows(r, i)) first[kept++] = first_checkpoint(r, &c, r->node->inputs[i]);
@@ -510,23 +567,76 @@ static int64_t chunk_size(const reversal *r, const leat_dim *count) {
 
 // -- Loops ----------------------------------------------------------------------------------------
 
-// Runs the loop once more, with rows for so many iterations.
+// Runs the loop once more, in its place where it may.
+static leat_node *run_again(const reversal *r, ev_again *how, bool replaces) {
+  replaces = replaces && ev_may_replace(r);
+  how->drops = !replaces;
+  leat_node *again = ev_run_again(r, how);
+  if (again && replaces) ev_replace_loop(r, again, how);
+  return again;
+}
+
+// With rows for so many iterations.
 static bool keep_rows(const reversal *r, leat_dim count, history *out) {
   ev_again keeping = {.kept = &count};
-  leat_node *kept = ev_run_again(r, &keeping);
+  leat_node *kept = run_again(r, &keeping, true);
   if (!kept) return false;
-  ev_replace_loop(r, kept, &keeping);
   take_history(r, kept, r->node->inputs, out);
   return true;
 }
 
+static bool is_elsewhere(const leat_graph *body, const char *device) {
+  for (uint32_t i = 0; i < body->nodes.count; i++) {
+    const leat_node *node = body->nodes.items[i];
+    if (node->colocate || (node->device && node->device != device)) return true;
+    for (int k = 0; k < node->info->attr_count; k++)
+      if (leat_node_body(node, k) && is_elsewhere(leat_node_body(node, k), device)) return true;
+  }
+  return false;
+}
+
+// What grows is on one device.
+static bool can_append(const reversal *r) {
+  return !is_elsewhere(r->condition, r->node->device) && !is_elsewhere(r->body, r->node->device);
+}
+
+// Rows of all turns, one behind the other: there are *turns of each.
+static bool append_rows(const reversal *r, history *out, leat_dim *turns) {
+  leat_dim none = leat_dim_const(0);
+  ev_again keeping = {.kept = &none, .appends = true};
+  leat_node *again = run_again(r, &keeping, true);
+  if (!again) return false;
+  take_history(r, again, r->node->inputs, out);
+  bool rows = again->output_count > r->carried + 1;
+  ev dim = rows ? ev_of_dim(again->outputs[r->carried + 1].dims[0])
+                : ev_dynamic(r->e, ev_tensor(out->count), r->span);
+  if (dim.kind != EV_DIM) return false;
+  *turns = dim.dim;
+  out->turns = turns;
+  return true;
+}
+
+// What the loop itself counts, as one that other gradients went through does.
+static leat_value counted(const reversal *r) {
+  for (uint32_t i = 0; i < r->carried; i++) {
+    int64_t step;
+    leat_dim from;
+    bool grows = leat_loop_step(r->node, i, &step) && step == 1;
+    if (grows && r->node->outputs[i].dtype == LEAT_i64 &&
+        leat_known_integer(r->node->inputs[i], &from) && leat_dim_is(from, 0))
+      return (leat_value){r->node, i};
+  }
+  return (leat_value){0};
+}
+
+// replaces: what counts may be the loop.
 static bool count_iterations(const reversal *r, bool replaces, history *out) {
   ev_again counting = {0};
-  leat_node *counted = ev_run_again(r, &counting);
-  if (!counted) return false;
-  if (replaces) ev_replace_loop(r, counted, &counting);
-  out->count = (leat_value){counted, r->carried};
-  return true;
+  if (replaces) out->count = counted(r);
+  if (out->count.node) return true;
+  leat_node *again = run_again(r, &counting, replaces);
+  if (again) out->count = (leat_value){again, r->carried};
+  return again;
 }
 
 static leat_node *reverse(const reversal *r, history *h) {
@@ -536,6 +646,7 @@ static leat_node *reverse(const reversal *r, history *h) {
   if (fits && exact && !limited) h->turns = &turns;
   if (fits) return keep_rows(r, turns, h) ? reverse_rows(r, h) : NULL;
   bool chunks = r->e->region || limited;
+  if (!chunks && can_append(r)) return append_rows(r, h, &turns) ? reverse_rows(r, h) : NULL;
   if (!count_iterations(r, chunks, h)) return NULL;
   if (chunks) return reverse_chunks(r, h, chunk_size(r, known ? &turns : NULL));
   ev dim = ev_dynamic(r->e, ev_tensor(h->count), r->span);
@@ -551,7 +662,12 @@ bool ev_reverse_loop(const reversal *r) {
     if (is_wanted(r, i))
       h.gradients[i] =
           ev_or_zeros(r, i < r->carried ? r->partials[i] : ev_error(), r->node->inputs[i]);
+  h.appended = leat_new_array(r->e->arena, leat_value, (size_t)r->carried + 1);
+  for (uint32_t i = 0; i < r->carried; i++)
+    if (ev_appends(r, i)) h.appended[i] = ev_dense(r, r->partials[i]);
   leat_node *node = reverse(r, &h);
+  for (uint32_t i = 0; node && i < r->carried; i++)
+    if (r->wanted[i] && ev_appends(r, i)) r->out[i] = rows_before(r, i, h.appended[i]);
   for (uint32_t i = 0; node && i < inputs; i++) {
     if (!is_wanted(r, i)) continue;
     r->out[i] = ev_tensor((leat_value){node, port++});

@@ -182,8 +182,14 @@ bool ev_region_gradients(evaluator *e, leat_node *node, const ev *partials, cons
   bool any = false;
   for (uint32_t i = 0; i < node->input_count; i++) any = any || (wanted[i] && r.needed[i]);
   if (!any) return true; // there is no way through it
-  if (leat_region_lets_grow(node)) {
-    ev_fail(e, span, "gradients through what a loop lets grow are not supported yet");
+  bool grows = false;
+  for (uint32_t i = 0; i < r.carried; i++)
+    grows = grows || (leat_region_result_grows(node, i) && !ev_appends(&r, i));
+  if (grows) {
+    ev_fail(
+        e, span,
+        "gradients through what a loop lets grow are not supported yet where a turn reads it, or "
+        "does more than to put rows of one shape behind it");
     leat_note_at(e->diag, node->span, "it grows here, where it is declared with a `?`");
     return false;
   }

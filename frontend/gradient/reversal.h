@@ -44,12 +44,15 @@ typedef struct ev_again {
   const leat_value *from;                       // what is carried first; NULL: what the loop does
   leat_value count, limit;                      // from, to; {NULL}: from 0, to the loop's end
   const leat_dim *kept;                         // so many rows; NULL: none
+  bool appends;                                 // rows are put behind those that are kept
+  bool drops;                                   // it is without what the loop appends
   uint32_t rows;                                // so many tensors of rows were made
   leat_value *params[LEAT_REGION_BODIES];       // what was made of the bodies' parameters
   leat_node *const *copies[LEAT_REGION_BODIES]; // and of what else is in them
 } ev_again;
 leat_node *ev_run_again(const reversal *r, ev_again *how); // NULL: reported
 // The loop with its count, and what it kept, is the loop from now on: it is not run twice.
+bool ev_may_replace(const reversal *r);
 void ev_replace_loop(const reversal *r, leat_node *by, const ev_again *how);
 
 // Rows, so many, of that type.
@@ -57,7 +60,14 @@ leat_value ev_new_rows(const reversal *r, const leat_type *like, leat_dim count)
 leat_value ev_set_row(const reversal *r, leat_value rows, leat_value at, leat_value value);
 leat_value ev_row(const reversal *r, leat_value rows, leat_value at, const leat_type *type);
 
-// All carried values but counters, which can be computed.
+// Whether a turn only puts rows behind what is carried: it is not read, and nothing is kept of it.
+bool ev_appends(const reversal *r, uint32_t carried);
+leat_value ev_no_rows(const reversal *r, uint32_t carried); // of its type
+// What appends has the dims of what it appends to, in the body done again with these parameters.
+void ev_type_appended(const reversal *r, leat_node *const *copies, const leat_value *params);
+// Whether what it was in a turn can be computed.
+bool ev_is_counter(const reversal *r, uint32_t carried);
+// All other carried values.
 bool ev_has_rows(const reversal *r, uint32_t carried);
 // What a counter, `first` in the first iteration, was in that one. `outside`: what `first` is given
 // as, of which more may be known.

@@ -2,6 +2,7 @@
 import numpy
 
 from case import Stops, case
+from gradients import slopes
 
 
 @case('''
@@ -250,3 +251,99 @@ def all_ways_to_join(x, n):
         twice, before = numpy.concatenate([twice, twice]), numpy.concatenate([x, more])
         wide = numpy.concatenate([wide, x[:2, :1]], axis=1)
     return twice, before, wide, numpy.array(sums)
+
+
+# -- Gradients --------------------------------------------------------------------------------------------------------
+
+GROWN = '''
+fn grown(x: f64[N], w: f64[2, N], n: i64[]) {
+  _, h, all, turns, words = while (t: i64[] = 0, h = sin(x), all: f64[?, N] = w, turns: i64[?] = zeros(i64[0]), words: str[?] = [""]) t < n {
+    rows = stack([h * w[1], h * h, x])
+    turn, word = t[None], number_to_str(t)[None]
+    next t + 1, sin(h * x) + w[0], concat([all, rows], axis=0), concat([turns, turn], axis=0), concat([words, word], axis=0)
+  }
+  return sum(all * all) + sum(h * cast(sum(turns) + sum(str_length(words)), f64))
+}
+'''
+GROWN_FEEDS = [{'x': [0.5, -1.25, 2], 'w': [[0.3, -0.2, 0.1], [0.5, 0.4, -0.6]], 'n': n} for n in (0, 1, 40)]
+
+
+def grown(x, w, n):
+    h, total, words = numpy.sin(x), (w * w).sum(), 0
+    for t in range(n):
+        total = total + sum((row * row).sum() for row in (h * w[1], h * h, x))
+        h, words = numpy.sin(h * x) + w[0], words + t + len(str(t))
+    return total + (h * words).sum()
+
+
+def turned(f, n, x, v):
+    """Of the first gradient along v, by x: differences of fourth order of complex steps."""
+    along = lambda x: (slopes(f, x)[0] * v).sum()
+    return [(along(x - 2 * d) - 8 * along(x - d) + 8 * along(x + d) - along(x + 2 * d)) / 12e-4 for d in 1e-4 * numpy.eye(n)]
+
+
+@case(GROWN + '''
+entry main(x: f64[3], w: f64[2, 3], n: i64[]) -> (y: f64[], dx: f64[3], dw: f64[2, 3], d2: f64[3]) {
+  y = grown(x, w, n)
+  dx, dw = grad(y, [x, w])
+  d2 = grad(sum(dx * w[1]), x)
+}''', *GROWN_FEEDS, tolerance=1e6)
+def gradients_through_what_a_loop_appends(x, w, n):
+    return (grown(x, w, n), *slopes(lambda x, w: grown(x, w, n), x, w), turned(lambda x: grown(x, w, n), 3, x, w[1]))
+
+
+@case(GROWN + '''
+entry main(x: f64[3], w: f64[2, 3], n: i64[]) -> (y: f64[], dx: f64[3], dw: f64[2, 3]) {
+  y = grown(x, w, n)
+  dx, dw = grad(y, [x, w])
+}''', *GROWN_FEEDS, tolerance=1e4, words=['--memory-limit', '1'])
+def gradients_through_what_is_appended_under_a_limit(x, w, n):
+    return grown(x, w, n), *slopes(lambda x, w: grown(x, w, n), x, w)
+
+
+# A chunk of its turns is reversed at a time there, and what is appended in a turn is where it would be without chunks.
+@case(GROWN + '''
+entry main(x: f64[3], w: f64[2, 3], n: i64[]) -> (s: f64[], ds: f64[3], dx: f64[3], d2: f64[3]) {
+  _, s = while (k: i64[] = 0, s: f64[] = 0) k < 2 { next k + 1, s + grown(x / (1 + cast(k, f64)), w, n + k) }
+  ds = grad(s, x)
+  y = grown(x, w, n)
+  g = grad(y, x)
+  _, dx, d2 = while (k: i64[] = 0, dx = zeros(f64[3]), d2 = zeros(f64[3])) k < 2 {
+    next k + 1, dx + grad(y, x), d2 + grad(sum(g * w[1]), x)
+  }
+}''', *GROWN_FEEDS, tolerance=1e6)
+def gradients_in_bodies_through_what_is_appended(x, w, n):
+    s = lambda x: grown(x, w, n) + grown(x / 2, w, n + 1)
+    return (s(x), *slopes(s, x), 2 * slopes(lambda x: grown(x, w, n), x)[0],
+            2 * numpy.array(turned(lambda x: grown(x, w, n), 3, x, w[1])))
+
+
+@case('''
+entry main(x: f64[2], limit: f64[], p: bool[]) -> (rows: i64[], dx: f64[2], table: f64[9, 2], dt: f64[2]) {
+  _, h, table, all = while (s: f64[] = 0, h = x, table = zeros(f64[9, 2]), all: f64[?, 2] = zeros(f64[0, 2])) s < limit {
+    i = cast(s, i64) % 9
+    step = if p { yield h * h + 1 } else { yield sin(h) + 2 }
+    next s + sum(step), step * x, scatter_add(table, i, step), concat([all, table[i][None] * h], axis=0)
+  }
+  rows = tensor(shape(all)[0])
+  dx = grad(sum(all * all) + sum(h), x)
+  dt = grad(sum(table * table) + sum(all[shape(all)[0] // 2:]), x)
+}''', *({'x': [0.5, 0.25], 'limit': limit, 'p': p} for limit in (-1, 1, 30) for p in (True, False)), tolerance=1e5)
+def gradients_through_what_data_let_grow(x, limit, p):
+    def run(x):
+        s, h, table, rows = 0, x, numpy.zeros((9, 2), x.dtype), []
+        while numpy.real(s) < limit:
+            i, step = int(numpy.real(s)) % 9, h * h + 1 if p else numpy.sin(h) + 2
+            rows.append(table[i] * h)
+            table = table.copy()
+            table[i] += step
+            s, h = s + step.sum(), step * x
+        return h, table, numpy.array(rows, x.dtype).reshape(-1, 2)
+    def first(x):
+        h, _, rows = run(x)
+        return (rows * rows).sum() + h.sum()
+    def second(x):
+        _, table, rows = run(x)
+        return (table * table).sum() + rows[len(rows) // 2:].sum()
+    _, table, rows = run(x)
+    return len(rows), *slopes(first, x), table, *slopes(second, x)

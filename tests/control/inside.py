@@ -248,6 +248,22 @@ def a_loop_that_gradients_go_through(w, n):
 
 
 @case('''
+entry main(w: f32[]) -> (d: f32[]) {
+  t, h = while (t = 0, h = w) t < 3 {
+    k = h * w
+    next t + 1, k + 1
+  }
+  d = grad(h, w)
+}''', {'w': 0.5}, fetch={'h/k': 'f32', 'h/k:all': 'f32'})
+def a_loop_of_known_turns_that_gradients_go_through(w):
+    h, slope, inside = w, 1.0, []
+    for _ in range(3):
+        inside.append(h * w)
+        h, slope = h * w + 1, slope * w + h
+    return slope, inside[-1], inside
+
+
+@case('''
 entry main(n: i64[]) -> (t: i64[]) {
   var kept: f32[2] = 1
   t = while (t: i64[] = 0) t < n {
