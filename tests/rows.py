@@ -19,7 +19,7 @@ def read(path):
 
 def supported(importer):
     """(op, what its row writes) of each row that writes something."""
-    for op, write in PATTERNS[importer].findall(read(f'frontend/{importer}/ops.def')):
+    for op, write in PATTERNS[importer].findall(read(f'frontend/importer/{importer}/ops.def')):
         if not write.startswith('?'):
             yield op, write
 

@@ -1,4 +1,4 @@
-"""The cases of TensorFlow's ops, a line or some for each row of frontend/graphdef/ops.def that writes a call."""
+"""The cases of TensorFlow's ops, a line or some for each row of frontend/importer/graphdef/ops.def that writes a call."""
 import numpy as np
 
 from op_spec import Case, F, K, X, op, room

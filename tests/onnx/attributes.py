@@ -1,4 +1,4 @@
-"""Each attribute of each op that a row of frontend/onnx/ops.def names, in each version of ONNX's own schema that the row is
+"""Each attribute of each op that a row of frontend/importer/onnx/ops.def names, in each version of ONNX's own schema that the row is
 of, with values that are not the default: `remake_cases` asks the oracles, and sees to it that each value gives another
 answer than the default does.
 
