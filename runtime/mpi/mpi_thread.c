@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 static const double FLUSH_SECONDS = 5;
 
@@ -137,6 +138,11 @@ static void join_world(mpi_transport *t, int64_t until) {
   leat_mpi_set_stage(t, JOINED);
 }
 
+// Between two looks at what ends: nobody waits for that, and others want the core.
+static void nap(void) {
+  nanosleep(&(struct timespec){.tv_nsec = 100 * MICROSECOND}, NULL);
+}
+
 // MPI_Finalize of MPICH waits for UCX connections to close, for which the other end must still make
 // progress, and then for all ranks without making any. So all ranks come here together first and
 // go on for a while, until nothing is left to say.
@@ -147,10 +153,10 @@ static void finalize(mpi_transport *t) {
   if (MPI_Ibarrier(t->world, &request) != MPI_SUCCESS) return;
   while (!done && leat_clock() < until) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (!done) sched_yield();
+    if (!done) nap();
   }
   if (!done) return;
-  for (until = leat_clock() + 20 * MILLISECOND; leat_clock() < until; sched_yield()) {
+  for (until = leat_clock() + 20 * MILLISECOND; leat_clock() < until; nap()) {
     MPI_Message message;
     MPI_Improbe(MPI_ANY_SOURCE, ENVELOPE_TAG, t->world, &done, &message, MPI_STATUS_IGNORE);
   }
