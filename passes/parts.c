@@ -91,11 +91,11 @@ static leat_node_list local_binders(leat_partitioner *p, const leat_attr *receiv
                                     const leat_node *user, uint32_t device) {
   leat_node recv = {.attrs = received};
   leat_node_set_op(&recv, LEAT_OP_recv);
-  leat_node_list binders = {0};
+  leat_node_list binders = {0}, there = {0};
   leat_node_find_binders(p->graph, &recv, p->context->scratch, &binders);
   for (uint32_t i = 0; i < binders.count; i++)
-    binders.items[i] = leat_parts_binder(p, binders.items[i], user, device);
-  return binders;
+    leat_parts_list_binders(p, binders.items[i], user, device, &there);
+  return there;
 }
 
 // The two devices of an edge.
@@ -182,8 +182,8 @@ static leat_node *bind_growing(leat_partitioner *p, const leat_node *region, con
   return last;
 }
 
-leat_node *leat_parts_binder(leat_partitioner *p, const leat_node *binder, const leat_node *user,
-                             uint32_t device) {
+static leat_node *binder_on(leat_partitioner *p, const leat_node *binder, const leat_node *user,
+                            uint32_t device) {
   if (p->device[binder->id] == device) return p->home[binder->id];
   leat_copy_key key = {binder->id, LEAT_COPY_BINDER, device};
   leat_node *copy = leat_parts_find(p, key);
@@ -196,6 +196,16 @@ leat_node *leat_parts_binder(leat_partitioner *p, const leat_node *binder, const
   }
   leat_parts_keep(p, key, copy);
   return copy;
+}
+
+void leat_parts_list_binders(leat_partitioner *p, const leat_node *binder, const leat_node *user,
+                             uint32_t device, leat_node_list *out) {
+  leat_node *bind = binder_on(p, binder, user, device);
+  bool several = p->device[binder->id] != device && binder->op != LEAT_OP_bind;
+  while (bind) {
+    leat_vec_push(p->context->scratch, out, bind);
+    bind = several && bind->control_count ? bind->controls[0] : NULL;
+  }
 }
 
 leat_node *leat_parts_token(leat_partitioner *p, const leat_node *like, uint32_t from, uint32_t to,
@@ -245,7 +255,7 @@ static void wait_for(leat_partitioner *p, token *tokens, const leat_node *before
 static void wait_for_dim(leat_partitioner *p, const leat_node *binder, const leat_node *user,
                          uint32_t device, leat_node_list *waits) {
   if (p->spanning[user->id]) return; // each copy waits for its own dims
-  leat_vec_push(p->context->scratch, waits, leat_parts_binder(p, binder, user, device));
+  leat_parts_list_binders(p, binder, user, device, waits);
 }
 
 void leat_parts_connect_controls(leat_partitioner *p, const leat_node *node, leat_node *copy,

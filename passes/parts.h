@@ -81,9 +81,9 @@ void leat_parts_connect_controls(leat_partitioner *p, const leat_node *node, lea
 // many.
 leat_node *leat_parts_token(leat_partitioner *p, const leat_node *like, uint32_t from, uint32_t to,
                             int64_t lag, leat_node **out_send);
-// What binds the dim on the device of `user`.
-leat_node *leat_parts_binder(leat_partitioner *p, const leat_node *binder, const leat_node *user,
-                             uint32_t device);
+// Adds what binds the dims on the device of `user`: a node for each dim of what grows elsewhere.
+void leat_parts_list_binders(leat_partitioner *p, const leat_node *binder, const leat_node *user,
+                             uint32_t device, leat_node_list *out);
 
 // -- spanning.c: regions on several devices -------------------------------------------------------
 

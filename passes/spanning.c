@@ -216,12 +216,12 @@ static leat_node *make_node(leat_partitioner *p, leat_spanning *s, uint32_t devi
 // Each copy runs after what the region does, and after what binds dims that are in it.
 static void order(leat_partitioner *p, const leat_spanning *s, uint32_t device) {
   leat_node *copy = s->copies[device];
-  leat_node_list binders = {0};
+  leat_node_list binders = {0}, there = {0};
   leat_parts_connect_controls(p, s->node, copy, device);
   leat_node_find_binders(p->graph, copy, p->context->scratch, &binders);
   for (uint32_t i = 0; i < binders.count; i++)
-    leat_node_add_control(p->parts[device].graph, copy,
-                          leat_parts_binder(p, binders.items[i], s->node, device));
+    leat_parts_list_binders(p, binders.items[i], s->node, device, &there);
+  leat_node_add_controls(p->parts[device].graph, copy, there.items, there.count);
   leat_parts_list(p, device, copy);
 }
 

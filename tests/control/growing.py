@@ -253,6 +253,22 @@ def all_ways_to_join(x, n):
     return twice, before, wide, numpy.array(sums)
 
 
+@case('''
+entry main(x: f32[N], n: i64[]) -> (y: f32[], z: f32[?]) {
+  _, h, g = while (k: i64[] = 0, h: f32[?] = x, g: f32[?] = x) k < n { next k + 1, concat([h, x]), concat([g, x * 2, x]) }
+  _, y = while (k: i64[] = 0, y: f32[] = 0) k < n {
+    a = h * 2 on "/device:cpu:1"
+    b = sum(g * 2) + sum(a) on "/device:cpu:1"
+    c = y + b on "/device:cpu:0"
+    next k + 1, c
+  }
+  z = g + 1 on "/device:cpu:1"
+}''', {'x': [1, -2, 4], 'n': 3}, {'x': [1], 'n': 0}, words=['--devices', '2'])
+def two_that_grow_on_another_device(x, n):
+    g = numpy.concatenate([x] + [numpy.concatenate([x * 2, x])] * int(n))
+    return n * (2 * g.sum() + 2 * (n + 1) * x.sum()), g + 1
+
+
 # -- Gradients --------------------------------------------------------------------------------------------------------
 
 GROWN = '''
