@@ -25,10 +25,23 @@ static void link_units(leat_table *table) {
     leat_vec_push(table->cg->arena, &table->units, unit);
 }
 
+// What a region's bodies do is known when the units behind it are made.
+static void make_units(leat_table *table) {
+  leat_units_find_copied_reads(table);
+  for (uint32_t p = 0; p < table->items.count; p++) {
+    leat_item *item = table->items.items[p];
+    leat_unit_make(table, item);
+    if (item->node->info->kind == LEAT_KIND_REGION && leat_item_first(item) == item)
+      leat_region_arrange(table, item->unit);
+  }
+  leat_units_order(table);
+}
+
 void leat_table_arrange(leat_table *table) {
   leat_table_collect(table);
-  leat_units_make(table);
+  make_units(table);
   leat_fuse(table);
+  leat_chain_rows(table);
   link_units(table);
   dump(table, "fuse");
   leat_schedule(table);

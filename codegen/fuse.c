@@ -461,5 +461,4 @@ void leat_fuse(leat_table *table) {
   for (leat_unit *unit = table->head; unit; unit = unit->next)
     if (is_loops(unit) || unit->kind == LEAT_UNIT_CONTRACT) leat_remake(table, unit);
   for (leat_unit *unit = table->head; unit; unit = unit->next) find_outputs(table, unit);
-  leat_chain_rows(table);
 }

@@ -80,6 +80,24 @@ static void lower_again(leat_table *table, leat_unit *unit) {
   }
 }
 
+// A region that is a kernel, or launches of its bodies' launches.
+static void lower_region(leat_table *table, leat_unit *unit) {
+  if (unit->region.waits) return;
+  leat_launch *launch = unit->region.kernel;
+  if (!launch) {
+    bool loop = unit->members.items[0]->node->op == LEAT_OP_while_loop;
+    launch = leat_new(table->cg->arena, leat_launch);
+    *launch = (leat_launch){.kind = loop ? LEAT_LAUNCH_WHILE : LEAT_LAUNCH_IF,
+                            .region = &unit->region,
+                            .tiles = leat_dim_const(1),
+                            .work = leat_dim_const(1)};
+  }
+  if (unit->region.rows.count)
+    leat_append_wrap(table, unit, launch);
+  else
+    leat_vec_push(table->cg->arena, &unit->launches, launch);
+}
+
 leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
   if (unit->again) {
     lower_again(table, unit);
@@ -93,7 +111,7 @@ leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
   case LEAT_UNIT_COPY: lower_copy(table, unit); break;
   case LEAT_UNIT_ROTATE: lower_rotation(table, unit); break;
   case LEAT_UNIT_GEMM: lower_gemm(table, unit); break;
-  case LEAT_UNIT_REGION: leat_lower_region(table, unit); break;
+  case LEAT_UNIT_REGION: lower_region(table, unit); break;
   case LEAT_UNIT_ROOM: // as soon as it is made
   case LEAT_UNIT_CONCAT:
   case LEAT_UNIT_TASK: break;

@@ -1,17 +1,9 @@
-// Branches and loops: the tables of their bodies, which are compiled as the step is.
-//
-// What a body gives is stored, and what a loop carries read, as variables are: where the node's
-// outputs lie. So all that holds of variables (a store in place, a copy of what is used after it)
-// holds here. The graph stays as it is: stores, and reads behind them, are items of the body's
-// table alone. What a body gives of what is carried around it is
-// changed where it lies (codegen/in_place.c). The values of a body lie in one piece of memory of
-// the table around it, that of the other body too: never do both run. Those of a body with checks
-// of dims (check_dims) lie in an arena, which is empty where it cannot run; those whose sizes need
-// dims that the body binds in one for these, which is made when they are bound, in each iteration.
+// Branches and loops: the tables of their bodies, which are compiled as the step is. What
+// they give lies where region_results.c says, their values in one piece of memory of the table
+// around them, that of the other body too: never do both run. Those of a body with checks of dims
+// (check_dims) lie in an arena, which is empty where it cannot run; those whose sizes need dims
+// that the body binds in one for these, which is made when they are bound, in each iteration.
 #include "codegen/contract_plan.h"
-#include "ops/appended.h"
-
-#include <assert.h>
 
 static bool is_loop(const leat_node *node) {
   return node->op == LEAT_OP_while_loop;
@@ -26,113 +18,6 @@ static uint32_t body_count(const leat_node *node) {
 
 static leat_graph *body_of(const leat_node *node, uint32_t i) {
   return leat_node_body(node, (int)i);
-}
-
-// -- Bodies ---------------------------------------------------------------------------------------
-
-leat_region_places *leat_region_places_of(leat_codegen_state *cg, const leat_node *node) {
-  leat_region_places *places = leat_map_get(&cg->region_places, node);
-  if (places) return places;
-  places = leat_new(cg->arena, leat_region_places);
-  places->results = leat_new_array(cg->arena, leat_storage *, node->output_count);
-  places->kept = leat_new_array(cg->arena, bool, node->output_count);
-  places->begins = leat_new_array(cg->arena, uint32_t, node->output_count);
-  leat_map_set(&cg->region_places, node, places);
-  return places;
-}
-
-leat_storage *leat_region_held(const leat_table *body, const leat_node *param) {
-  const leat_node *node = body->body->owner;
-  const leat_region_places *places = leat_region_places_of(body->cg, node);
-  uint32_t index = (uint32_t)leat_node_attr(param, "index")->i;
-  if (is_loop(node)) return index < node->output_count ? places->results[index] : NULL;
-  uint32_t input = node->input_count - body->body->params.count + index;
-  for (uint32_t i = 0; i < node->output_count; i++)
-    if (places->kept[i] && places->begins[i] == input) return places->results[i];
-  return NULL;
-}
-
-static uint32_t number_of(leat_storage *const *places, uint32_t count, const leat_storage *place) {
-  uint32_t i = 0;
-  while (i < count && places[i] != place) i++;
-  return i;
-}
-
-// In one pool with those of its type that are results of the same node.
-static void move_to_pool(const leat_region_places *of, leat_storage *place) {
-  leat_storage *pool = NULL;
-  for (uint32_t k = 0; k < place->node->output_count; k++) {
-    leat_storage *other = of->results[k];
-    if (!of->kept[k] && other->place.pool && leat_type_equal(&other->type, &place->type))
-      pool = other->place.pool;
-  }
-  leat_storage_move_to_pool(place, pool);
-}
-
-// Those that are exchanged, in the order in which they are results of the node whose they are.
-static void move_to_pools(leat_codegen_state *cg, leat_storage **places, leat_storage **made,
-                          uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (made[i] == places[i] || places[i]->place.pool) continue;
-    const leat_region_places *of = leat_region_places_of(cg, places[i]->node);
-    for (uint32_t k = 0; k < places[i]->node->output_count; k++) {
-      uint32_t n = number_of(places, count, of->results[k]);
-      bool moves = n < count && made[n] != places[n] && !places[n]->place.pool;
-      if (moves) move_to_pool(of, places[n]);
-    }
-  }
-}
-
-// Each result that is made in another place than its own.
-static void rotate_results(leat_table *body, const leat_item *yield, leat_storage **places,
-                           leat_storage **made) {
-  leat_arena *arena = body->cg->arena;
-  uint32_t count = yield->node->input_count;
-  bool *done = leat_new_array(arena, bool, (size_t)count + 1);
-  move_to_pools(body->cg, places, made, count);
-  for (uint32_t first = 0; first < count; first++) {
-    if (done[first] || made[first] == places[first]) continue;
-    leat_rotation *rotation = leat_new(arena, leat_rotation);
-    rotation->node = body->body->owner;
-    for (uint32_t i = first; !done[i]; i = number_of(places, count, made[i])) {
-      leat_vec_push(arena, &rotation->results, i);
-      leat_vec_push(arena, &rotation->places, places[i]);
-      leat_item_store(body, yield->inputs[i], places[i])->moves = rotation;
-      done[i] = true;
-    }
-  }
-}
-
-static void leave_out(leat_table *table, const leat_item *item) {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < table->items.count; i++)
-    if (table->items.items[i] != item) table->items.items[kept++] = table->items.items[i];
-  table->items.count = kept;
-}
-
-static void store_results(leat_table *body, const leat_item *yield, leat_storage **places,
-                          leat_storage **made) {
-  for (uint32_t i = 0; i < yield->node->input_count; i++) {
-    leat_item *value = yield->inputs[i];
-    if (value->held == made[i]) continue; // it is there
-    const leat_node *node = body->body->owner;
-    bool appended = body->body == body_of(node, 1) && leat_loop_appends(node, i);
-    if (appended) leave_out(body, value);
-    leat_item *store = leat_item_store(body, appended ? value->inputs[1] : value, made[i]);
-    store->appends = appended;
-    if (made[i] != places[i]) yield->inputs[i] = leat_item_behind(body, store);
-  }
-  rotate_results(body, yield, places, made);
-}
-
-void leat_region_store_results(leat_table *body, leat_item *yield) {
-  const leat_node *node = body->body->owner;
-  bool condition = is_loop(node) && body->body == body_of(node, 0);
-  leat_storage **places =
-      condition ? &body->region->region.predicate : leat_region_places_of(body->cg, node)->results;
-  leat_storage **made = condition ? places : leat_region_update_in_place(body, yield, places);
-  leave_out(body, yield);
-  store_results(body, yield, places, made);
 }
 
 // -- The unit -------------------------------------------------------------------------------------
@@ -172,20 +57,6 @@ static leat_table *arrange_body(leat_table *outer, leat_unit *region, const leat
   table->item_of = leat_new_array(cg->arena, leat_item *, body->nodes.count + 1);
   leat_table_arrange(table);
   return table;
-}
-
-leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint32_t i) {
-  leat_codegen_state *cg = table->cg;
-  const leat_type *type = &node->outputs[i];
-  leat_region_places *places = leat_region_places_of(cg, node);
-  if (places->kept[i]) return places->results[i];
-  if (leat_region_result_grows(node, i)) {
-    leat_vec_push(cg->arena, &cg->grown, type);
-    return places->results[i] = leat_storage_grown(cg, cg->grown.count - 1, type);
-  }
-  places->results[i] = leat_storage_arena(table, type);
-  places->results[i]->node = node;
-  return places->results[i];
 }
 
 // Along the axes that result i of the node grows along.
@@ -270,27 +141,4 @@ leat_status leat_region_prepare(leat_table *table, leat_unit *unit) {
     LEAT_TRY(leat_table_plan(region->tables[i]));
   }
   return region->kernel ? LEAT_OK : place_bodies(table, unit);
-}
-
-// -- Lowering -------------------------------------------------------------------------------------
-
-static leat_launch *region_launch(leat_codegen_state *cg, leat_unit *unit) {
-  leat_launch *launch = leat_new(cg->arena, leat_launch);
-  bool loop = is_loop(unit->members.items[0]->node);
-  *launch = (leat_launch){.kind = loop ? LEAT_LAUNCH_WHILE : LEAT_LAUNCH_IF,
-                          .region = &unit->region,
-                          .tiles = leat_dim_const(1),
-                          .work = leat_dim_const(1)};
-  return launch;
-}
-
-void leat_lower_region(leat_table *table, leat_unit *unit) {
-  leat_codegen_state *cg = table->cg;
-  if (unit->region.waits) return;
-  leat_launch *launch = unit->region.kernel;
-  if (!launch) launch = region_launch(cg, unit);
-  if (unit->region.rows.count)
-    leat_append_wrap(table, unit, launch);
-  else
-    leat_vec_push(cg->arena, &unit->launches, launch);
 }

@@ -225,7 +225,6 @@ static leat_unit *unit_for_region(leat_table *table, leat_item *item) {
   leat_unit *unit = new_unit(table, LEAT_UNIT_REGION);
   leat_vec_push(table->cg->arena, &unit->members, item);
   for (uint32_t i = 0; i < copies.count; i++) goes_before(table, unit, copies.items[i]);
-  leat_region_arrange(table, unit);
   return unit;
 }
 
@@ -369,7 +368,7 @@ static const bool *find_waiting(leat_table *table) {
 // A read of what is held happens when its users run. One whose value is used after the next
 // store, by what may wait for one, keeps a copy, and so does one of strings that the variable
 // owns: whatever moves them on moves pointers.
-static void find_copied_reads(leat_table *table) {
+void leat_units_find_copied_reads(leat_table *table) {
   const bool *waits = find_waiting(table);
   leat_map last; // storage → who stores there next
   leat_map_init(&last, table->cg->scratch);
@@ -499,23 +498,22 @@ static void find_recvs(leat_table *table) {
   }
 }
 
-void leat_units_make(leat_table *table) {
-  find_copied_reads(table);
-  for (uint32_t p = 0; p < table->items.count; p++) {
-    leat_item *item = table->items.items[p];
-    switch (item->role) {
-    case LEAT_ROLE_LEAF: item->unit = unit_for_leaf(table, item); break;
-    case LEAT_ROLE_WORK:
-      if (item->wanted && !item->storage && item->node->output_count &&
-          item->node->info->kind != LEAT_KIND_REGION)
-        item->storage = leat_storage_arena(table, leat_item_type(item));
-      item->unit = unit_for_work(table, item);
-      break;
-    case LEAT_ROLE_EFFECT: item->unit = unit_for_effect(table, item); break;
-    case LEAT_ROLE_FREE:
-    case LEAT_ROLE_ALIAS: break;
-    }
+void leat_unit_make(leat_table *table, leat_item *item) {
+  switch (item->role) {
+  case LEAT_ROLE_LEAF: item->unit = unit_for_leaf(table, item); break;
+  case LEAT_ROLE_WORK:
+    if (item->wanted && !item->storage && item->node->output_count &&
+        item->node->info->kind != LEAT_KIND_REGION)
+      item->storage = leat_storage_arena(table, leat_item_type(item));
+    item->unit = unit_for_work(table, item);
+    break;
+  case LEAT_ROLE_EFFECT: item->unit = unit_for_effect(table, item); break;
+  case LEAT_ROLE_FREE:
+  case LEAT_ROLE_ALIAS: break;
   }
+}
+
+void leat_units_order(leat_table *table) {
   for (uint32_t p = 0; p < table->items.count; p++) order_item(table, table->items.items[p]);
   order_held(table);
   find_recvs(table);

@@ -361,7 +361,11 @@ leat_storage *leat_storage_packed(leat_codegen_state *cg, const leat_placed_file
                                   const leat_type *type);
 
 // -- units.c: units and their order ---------------------------------------------------------------
-void leat_units_make(leat_table *table);
+// The items whose reads keep a copy, as what is held changes before these are used: first of all.
+void leat_units_find_copied_reads(leat_table *table);
+// The unit of an item, if it is computed or has an effect; in the order of the items.
+void leat_unit_make(leat_table *table, leat_item *item);
+void leat_units_order(leat_table *table); // what goes before what, when all are there
 // Whether everything that `unit` needs can run before `other`, which it directly precedes or not;
 // then it is moved there.
 bool leat_units_merge_order(leat_table *table, leat_unit *first, leat_unit *second);
@@ -452,14 +456,14 @@ LEAT_MUST_USE leat_status leat_table_plan(leat_table *table);
 LEAT_MUST_USE leat_status leat_table_lower(leat_table *table);
 
 // -- region.c -------------------------------------------------------------------------------------
-// Where a result of a node with bodies goes.
-leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint32_t i);
 // The tables of a new unit REGION.
 void leat_region_arrange(leat_table *table, leat_unit *unit);
 // Lowers the bodies and decides whether they are one kernel; if not, plans their memory.
 LEAT_MUST_USE leat_status leat_region_prepare(leat_table *table, leat_unit *unit);
-void leat_lower_region(leat_table *table, leat_unit *unit);
 
+// -- region_results.c -----------------------------------------------------------------------------
+// Where a result of a node with bodies goes.
+leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint32_t i);
 leat_region_places *leat_region_places_of(leat_codegen_state *cg, const leat_node *node);
 // The place that the parameter of a table's body is carried in; NULL: it lies where the input does.
 leat_storage *leat_region_held(const leat_table *body, const leat_node *param);

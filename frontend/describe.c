@@ -124,11 +124,3 @@ void leat_find_entries(leat_diag *diag, uint32_t source,
   find_entries(&leat_parse(arena, leat_strings_create(arena), diag, source)->stmts, found, context);
   leat_arena_destroy(arena);
 }
-
-const char *leat_builtin_name(uint32_t i) {
-  return ev_builtin_at(i) ? ev_builtin_at(i)->name : NULL;
-}
-
-const char *leat_builtin_help(uint32_t i) {
-  return ev_builtin_at(i) ? ev_builtin_at(i)->help : NULL;
-}

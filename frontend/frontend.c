@@ -1,6 +1,7 @@
 // Texts: what it takes to add one to the graph, and to take it back when it has an error.
 #include "frontend/frontend.h"
 
+#include "frontend/evaluate/builtin.h"
 #include "frontend/evaluate/evaluate.h"
 
 #include <ctype.h>
@@ -14,6 +15,7 @@ leat_frontend *leat_frontend_create(leat_arena *arena, leat_strings *strings, le
   e->strings = strings;
   e->diag = diag;
   e->options = *options;
+  e->builtins = ev_builtins();
   e->setting_known = leat_new_array(arena, bool, (size_t)options->setting_count + 1);
   e->graph = leat_graph_create(arena, strings, "main");
   leat_map *maps[] = {&e->functions, &e->library,    &e->gradients,   &e->library_gradients,
@@ -215,54 +217,4 @@ leat_value leat_frontend_find(const leat_frontend *e, const leat_entry *entry, c
   leat_value found = {0};
   if (entry) found = find(e, leat_intern_path(e->strings, entry->name, name));
   return found.node ? found : find(e, name);
-}
-
-// What stands below something else under that name, the nearest to the top: `net/tok/table` for
-// `tok/table`.
-static const char *find_below(const char *name, const char *const *names, size_t count) {
-  size_t length = strlen(name), least = SIZE_MAX;
-  const char *found = NULL;
-  for (size_t i = 0; i < count; i++) {
-    size_t size = strlen(names[i]);
-    bool ends = size > length && !memcmp(names[i] + size - length, name, length);
-    if (!ends || names[i][size - length - 1] != '/' || size >= least) continue;
-    found = names[i];
-    least = size;
-  }
-  return found;
-}
-
-typedef struct known_names {
-  leat_arena *arena;
-  const leat_entry *entry; // short names too
-  bool inside;             // of branches and loops too
-  leat_vec(const char *) names;
-} known_names;
-
-static void add_known(known_names *known, const char *name, const leat_node *node) {
-  const char *within = ev_name_within(known->entry, name);
-  if (node->op == LEAT_OP_yield || (node->graph->owner && !known->inside)) return;
-  leat_vec_push(known->arena, &known->names, name);
-  if (within != name) leat_vec_push(known->arena, &known->names, within);
-}
-
-static void add_nodes(void *context, leat_graph *graph) {
-  for (uint32_t i = 0; i < graph->nodes.count; i++)
-    add_known(context, graph->nodes.items[i]->name, graph->nodes.items[i]);
-}
-
-const char *leat_frontend_suggest(const leat_frontend *e, const leat_entry *entry, const char *name,
-                                  bool inside) {
-  known_names known = {.arena = e->arena, .entry = entry, .inside = inside};
-  for (uint32_t i = 0; i < e->graph->states.count; i++)
-    leat_vec_push(e->arena, &known.names, e->graph->states.items[i]->name);
-  for (uint32_t i = 0; i < e->aliases.count; i++) {
-    const leat_value *value = e->aliases.entries[i].value;
-    if (value) add_known(&known, e->aliases.entries[i].key, value->node);
-  }
-  leat_graph_visit(e->graph, add_nodes, &known);
-  const char *found = find_below(name, known.names.items, known.names.count);
-  const char *last = inside ? strrchr(name, '/') : NULL; // of `h/z`, perhaps `h/body/z`, the z
-  if (!found) found = leat_nearest(name, known.names.items, known.names.count);
-  return found || !last ? found : find_below(last + 1, known.names.items, known.names.count);
 }

@@ -43,12 +43,12 @@ typedef struct leat_artifact_options {
   leat_artifact_kind kind;
   leat_weights_kind weights;
   const char *output;       // the path; headers stand beside it
-  const char *vars;         // a data file (session/freeze.h), or NULL
+  const char *vars;         // a data file (session/artifact/freeze.h), or NULL
   bool partial;             // it may lack variables
   const leat_setting *dims; // values for run-time dims: B=128
   int dim_count;
   const char *triple, *cpus; // session/machine.h; either may be NULL
-  const char *cc, *sysroot;  // session/toolchain.h; likewise
+  const char *cc, *sysroot;  // session/artifact/toolchain.h; likewise
   bool linked_statically;    // of an executable
   bool with_runtime;         // of C: the runtime's source goes beside it, into leat-runtime/
   bool one_file;             // of C: the runtime is in it, and LEAT_MAIN defined makes a program

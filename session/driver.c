@@ -3,7 +3,6 @@
 #include "session/driver.h"
 
 #include "base/checked.h"
-#include "session/weights.h"
 
 #include "ir/print.h"
 #include "ir/verify.h"
@@ -322,9 +321,9 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
   leat_session *session = driver->session;
   LEAT_TRY(leat_session_check(session));
   stage_dump dump = {session, part->device};
-  leat_file_table files = {.place = driver->weights ? leat_weights_place : NULL,
-                           .context = driver->weights};
-  LEAT_TRY(leat_file_sizes(part, driver->context.arena, &files.sizes, &session->error));
+  leat_file_table *files = &driver->files;
+  files->sizes = (leat_map){0};
+  LEAT_TRY(leat_file_sizes(part, driver->context.arena, &files->sizes, &session->error));
   leat_codegen_options options = {.target = driver->context.target,
                                   .blis = session->options.blis,
                                   .keep_denormals = session->keep_denormals,
@@ -335,7 +334,7 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
                                   .entries = driver->entries,
                                   .entry_count = driver->entry_count,
                                   .frozen = driver->frozen,
-                                  .files = &files,
+                                  .files = files,
                                   .inspection = driver->inspection};
   if (session->options.dump_after) options.dump = dump_stage, options.dump_context = &dump;
   double start = leat_seconds();

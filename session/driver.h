@@ -19,7 +19,7 @@ typedef struct leat_driver {
   const leat_counted_entry *entries; // likewise
   uint32_t entry_count;
   leat_frozen_list frozen;           // likewise
-  struct leat_weights *weights;      // likewise; NULL: files stay where they are
+  leat_file_table files;             // likewise; without `place` they stay where they are
   const leat_inspection *inspection; // for codegen; NULL: nobody asks
 } leat_driver;
 

@@ -3,7 +3,7 @@
 
     join_runtime.py ROOT OUTPUT.c FILE.c...
 
-The file has sections, each behind a line `//@ …` (session/one_file.c reads them): the public headers, all others, and
+The file has sections, each behind a line `//@ …` (session/artifact/one_file.c reads them): the public headers, all others, and
 the units, which are the FILEs, each with what it defines for others and which units it needs. What is `static` in
 two units, or a type, gets the unit's name behind it by a macro that ends with the unit.
 """

@@ -28,7 +28,10 @@ struct ev_builtin {
   ev (*evaluate)(evaluator *e, const ev_builtin_call *call);
 };
 
-ev ev_dynamic(evaluator *e, ev value, leat_span span); // the dim that an integer scalar is
-const ev_builtin *ev_builtin_at(uint32_t i);           // NULL past the last
+#define BUILTIN(name, function, required, collects, params, help)                                  \
+  ev ev_builtin_##function(evaluator *e, const ev_builtin_call *call);
+#include "frontend/evaluate/builtins.def"
+#undef BUILTIN
+const ev_builtin *ev_builtins(void); // all of them, the last one without a name
 
 #endif

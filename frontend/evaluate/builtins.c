@@ -2,7 +2,6 @@
 #include "frontend/evaluate/calls.h"
 
 #include "base/file.h"
-#include "frontend/gradient/gradient.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,7 +18,7 @@ static const leat_type *type_argument(evaluator *e, const ev_builtin_call *call)
   return literal.node ? leat_value_type(literal) : NULL;
 }
 
-static ev builtin_shape(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_shape(evaluator *e, const ev_builtin_call *call) {
   const leat_type *type = type_argument(e, call);
   if (!type) return ev_error();
   ev dims[LEAT_MAX_RANK];
@@ -27,12 +26,12 @@ static ev builtin_shape(evaluator *e, const ev_builtin_call *call) {
   return ev_make_list(e, dims, (uint32_t)type->rank);
 }
 
-static ev builtin_rank(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_rank(evaluator *e, const ev_builtin_call *call) {
   const leat_type *type = type_argument(e, call);
   return type ? ev_int(type->rank) : ev_error();
 }
 
-static ev builtin_size(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_size(evaluator *e, const ev_builtin_call *call) {
   const leat_type *type = type_argument(e, call);
   leat_dim size;
   if (!type) return ev_error();
@@ -41,29 +40,29 @@ static ev builtin_size(evaluator *e, const ev_builtin_call *call) {
              : ev_fail(e, call->span, "the number of elements does not fit 64 bits");
 }
 
-static ev builtin_dtype(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_dtype(evaluator *e, const ev_builtin_call *call) {
   if (call->args[0].kind == EV_DTYPE) return call->args[0];
   const leat_type *type = type_argument(e, call);
   return type ? (ev){.kind = EV_DTYPE, .i = type->dtype} : ev_error();
 }
 
-static ev builtin_is_list(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_is_list(evaluator *e, const ev_builtin_call *call) {
   (void)e;
   return ev_bool(call->args[0].kind == EV_LIST);
 }
 
-static ev builtin_is_tensor(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_is_tensor(evaluator *e, const ev_builtin_call *call) {
   (void)e;
   return ev_bool(ev_tensor_type(call->args[0]) != NULL);
 }
 
-static ev builtin_is_int(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_is_int(evaluator *e, const ev_builtin_call *call) {
   (void)e;
   return ev_bool(call->args[0].kind == EV_INT);
 }
 
 // Numbers that stand in a list beside tensors become tensors of the dtype of the first.
-static ev builtin_of_one_dtype(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_of_one_dtype(evaluator *e, const ev_builtin_call *call) {
   ev value = call->args[0];
   const leat_type *type = NULL;
   for (uint32_t i = 0; value.kind == EV_LIST && i < value.list->count && !type; i++)
@@ -79,7 +78,7 @@ static ev builtin_of_one_dtype(evaluator *e, const ev_builtin_call *call) {
 }
 
 // range(count), range(start, stop) or range(start, stop, step), as Python's.
-static ev builtin_range(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_range(evaluator *e, const ev_builtin_call *call) {
   int64_t bounds[] = {0, 0, 1};
   for (int i = 0; i < 3; i++) {
     if (call->args[i].kind == EV_NONE) continue;
@@ -106,7 +105,7 @@ static ev builtin_range(evaluator *e, const ev_builtin_call *call) {
 
 // -- Compile-time numbers -----------------------------------------------------------------------
 
-static ev builtin_float(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_float(evaluator *e, const ev_builtin_call *call) {
   ev value = call->args[0];
   if (value.kind == EV_INT) return ev_float((double)value.i);
   if (value.kind == EV_FLOAT) return value;
@@ -116,13 +115,13 @@ static ev builtin_float(evaluator *e, const ev_builtin_call *call) {
 
 // -- The graph and the cluster ------------------------------------------------------------------
 
-static ev builtin_default_seed(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_default_seed(evaluator *e, const ev_builtin_call *call) {
   (void)call;
   const ev_binding *seed = leat_map_get(&e->globals->names, leat_intern(e->strings, "seed"));
   return seed && seed->value.kind == EV_INT ? seed->value : ev_int(0);
 }
 
-static ev builtin_tasks(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_tasks(evaluator *e, const ev_builtin_call *call) {
   ev name = call->args[0];
   if (name.kind != EV_STRING)
     return ev_fail(e, call->span, "`tasks` takes a job's name, found %s", ev_kind_name(name));
@@ -143,7 +142,7 @@ static ev builtin_tasks(evaluator *e, const ev_builtin_call *call) {
 }
 
 // What `on` takes apart: operations go to the worker, variables to ps.
-static ev builtin_replica_device(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_replica_device(evaluator *e, const ev_builtin_call *call) {
   static const char *const names[] = {"ps", "worker"};
   for (int i = 0; i < 2; i++)
     if (call->args[i].kind != EV_STRING)
@@ -154,7 +153,7 @@ static ev builtin_replica_device(evaluator *e, const ev_builtin_call *call) {
   return list;
 }
 
-static ev builtin_static_assert(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_static_assert(evaluator *e, const ev_builtin_call *call) {
   ev holds = call->args[0], message = call->args[1];
   if (ev_is_tensor(holds))
     return ev_fail(e, call->span,
@@ -180,7 +179,7 @@ static bool are_decided(leat_dim n, leat_dim m) {
          (leat_dim_is_const(n) && leat_dim_is_const(m));
 }
 
-static ev builtin_broadcasts(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_broadcasts(evaluator *e, const ev_builtin_call *call) {
   ev list = call->args[0];
   if (list.kind != EV_LIST) return ev_fail(e, call->span, "`broadcasts` takes a list of tensors");
   leat_dim common[LEAT_MAX_RANK];
@@ -199,7 +198,7 @@ static ev builtin_broadcasts(evaluator *e, const ev_builtin_call *call) {
 
 // Sums dy, whose shape is x's after a broadcast, down to the shape of x: added axes go, those that
 // were 1 become 1 again.
-static ev builtin_sum_like(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_sum_like(evaluator *e, const ev_builtin_call *call) {
   leat_value dy = ev_as_tensor(e, call->args[0], -1, call->span);
   const leat_type *to = type_of(call->args[1]);
   if (!dy.node) return ev_error();
@@ -223,25 +222,7 @@ static ev builtin_sum_like(evaluator *e, const ev_builtin_call *call) {
   return ev_op(e, LEAT_OP_reshape, &value, 1, &shape, call->span, call->hint);
 }
 
-// The dim that a count is, bound while running.
-ev ev_dynamic(evaluator *e, ev value, leat_span span) {
-  leat_value count = ev_as_tensor(e, value, LEAT_i64, span);
-  if (!count.node) return ev_error();
-  const leat_type *type = leat_value_type(count);
-  bool integer = leat_dtype_in_class(type->dtype, LEAT_CLASS_INTEGER);
-  if (type->rank != 0 || !integer)
-    return ev_fail(e, span, "`dynamic` takes an integer scalar, found %s of rank %d%s",
-                   leat_dtype_name(type->dtype), type->rank, leat_quotient_hint(count));
-  ev wide = ev_tensor(count);
-  leat_attr to = {.i = LEAT_i64}, dim = {.dim = leat_dim_anonymous(e->graph->dims, NULL)};
-  if (type->dtype != LEAT_i64) wide = ev_op(e, LEAT_OP_cast, &wide, 1, &to, span, NULL);
-  if (wide.kind == EV_ERROR) return wide;
-  uint32_t errors = leat_diag_errors(e->diag);
-  ev_op(e, LEAT_OP_bind, &wide, 1, &dim, span, NULL);
-  return leat_diag_errors(e->diag) == errors ? ev_of_dim(dim.dim) : ev_error();
-}
-
-static ev builtin_dynamic(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_dynamic(evaluator *e, const ev_builtin_call *call) {
   return ev_dynamic(e, call->args[0], call->span);
 }
 
@@ -303,7 +284,7 @@ static bool check_format(evaluator *e, const char *path, leat_span span) {
   return false;
 }
 
-static ev builtin_load(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_load(evaluator *e, const ev_builtin_call *call) {
   ev file = call->args[0], name = call->args[1];
   if (file.kind != EV_STRING || (name.kind != EV_STRING && name.kind != EV_NONE) ||
       memchr(file.text, 0, file.size))
@@ -323,142 +304,8 @@ static ev builtin_load(evaluator *e, const ev_builtin_call *call) {
 
 // -- Not yet ------------------------------------------------------------------------------------
 
-static ev builtin_of_queue(evaluator *e, const ev_builtin_call *call) {
+ev ev_builtin_of_queue(evaluator *e, const ev_builtin_call *call) {
   return ev_fail(e, call->span, "queues are not supported yet");
-}
-
-// -- The table ----------------------------------------------------------------------------------
-
-#define PARAMS(count, ...) .params = {__VA_ARGS__}, .required = (count)
-#define QUEUE PARAMS(1, "queue", "a", "b", "c", "d"), EV_COLLECTS_NAMED
-static const ev_builtin builtins[] = {
-    {"shape", "shape(x): the dimensions of a tensor, variable or type, as a list", PARAMS(1, "x"),
-     EV_COLLECTS_NOTHING, builtin_shape},
-    {"rank", "rank(x): the number of dimensions", PARAMS(1, "x"), EV_COLLECTS_NOTHING,
-     builtin_rank},
-    {"size", "size(x): the number of elements", PARAMS(1, "x"), EV_COLLECTS_NOTHING, builtin_size},
-    {"dtype", "dtype(x): the element type", PARAMS(1, "x"), EV_COLLECTS_NOTHING, builtin_dtype},
-    {"len", "len(x): the number of a list's items or a string's bytes", PARAMS(1, "x"),
-     EV_COLLECTS_NOTHING, ev_builtin_len},
-    {"str_find", "str_find(text, part): where part begins in text, or -1; of strings or of tensors",
-     PARAMS(2, "text", "part"), EV_COLLECTS_NOTHING, ev_builtin_str_find},
-    {"str_split",
-     "str_split(text, separator): the pieces between separators: a list, or of a tensor a new last "
-     "axis, "
-     "with empty strings where there are fewer",
-     PARAMS(2, "text", "separator"), EV_COLLECTS_NOTHING, ev_builtin_str_split},
-    {"str_join", "str_join(x, separator): one string of a list, or of those along an axis",
-     PARAMS(2, "list", "separator", "axis"), EV_COLLECTS_NOTHING, ev_builtin_str_join},
-    {"int",
-     "int(x): a compile-time number without its fraction, 0 or 1 of a bool, or the int that a "
-     "string "
-     "spells",
-     PARAMS(1, "x"), EV_COLLECTS_NOTHING, ev_builtin_int},
-    {"is_list", "is_list(value): whether a compile-time value is a list", PARAMS(1, "value"),
-     EV_COLLECTS_NOTHING, builtin_is_list},
-    {"is_tensor", "is_tensor(value): whether a value is of the graph, none of compile time",
-     PARAMS(1, "value"), EV_COLLECTS_NOTHING, builtin_is_tensor},
-    {"is_number",
-     "is_number(value): whether a value, or that of one of the `result_types`, is made of numbers "
-     "alone",
-     PARAMS(1, "value"), EV_COLLECTS_NOTHING, ev_builtin_is_number},
-    {"as_number",
-     "as_number(x): x, which the library has made of numbers alone, with a dtype that nobody wrote",
-     PARAMS(1, "x"), EV_COLLECTS_NOTHING, ev_builtin_as_number},
-    {"is_int", "is_int(value): whether a value is a compile-time int, as a `?` dimension is not",
-     PARAMS(1, "value"), EV_COLLECTS_NOTHING, builtin_is_int},
-    {"of_one_dtype",
-     "of_one_dtype(list): the list, its numbers as tensors of the dtype of the first tensor in it",
-     PARAMS(1, "list"), EV_COLLECTS_NOTHING, builtin_of_one_dtype},
-    {"range",
-     "range(count), range(start, stop, step=1): the list start, start + step, … below stop",
-     PARAMS(1, "start", "stop", "step"), EV_COLLECTS_NOTHING, builtin_range},
-    {"float", "float(n): a compile-time number as a float", PARAMS(1, "n"), EV_COLLECTS_NOTHING,
-     builtin_float},
-    {"default_seed", "default_seed(): the graph's parameter `seed`, or 0", PARAMS(0, NULL),
-     EV_COLLECTS_NOTHING, builtin_default_seed},
-    {"tasks", "tasks(job): the numbers of a job's tasks", PARAMS(1, "job"), EV_COLLECTS_NOTHING,
-     builtin_tasks},
-    {"replica_device", "replica_device(ps, worker): for `on`: where variables and operations go",
-     PARAMS(2, "ps", "worker"), EV_COLLECTS_NOTHING, builtin_replica_device},
-    {"static_assert", "static_assert(condition, message): an error while compiling",
-     PARAMS(2, "condition", "message"), EV_COLLECTS_NOTHING, builtin_static_assert},
-    {"tensors", "tensors(x): a number, or a list, with tensors for all numbers in it",
-     PARAMS(1, "x"), EV_COLLECTS_NOTHING, ev_builtin_tensors},
-    {"result_types",
-     "result_types(f, …): the types of what f gives of the arguments behind it; no call is made",
-     PARAMS(1, "f"), EV_COLLECTS_ALL, ev_builtin_result_types},
-    {"broadcasts",
-     "broadcasts(xs): whether the tensors of a list do for certain: no extent of them that only "
-     "running shows has to turn out 1, or that of another",
-     PARAMS(1, "xs"), EV_COLLECTS_NOTHING, builtin_broadcasts},
-    {"sum_like", "sum_like(dy, x): dy summed down to the shape that x had before a broadcast",
-     PARAMS(2, "dy", "x"), EV_COLLECTS_NOTHING, builtin_sum_like},
-    {"dynamic", "dynamic(count): the dimension that an integer scalar is, known only while running",
-     PARAMS(1, "count"), EV_COLLECTS_NOTHING, builtin_dynamic},
-    {"static_value",
-     "static_value(x): a tensor of integers or truth values as numbers and lists, where all of it "
-     "is "
-     "known while compiling; else x itself",
-     PARAMS(1, "x"), EV_COLLECTS_NOTHING, ev_builtin_static_value},
-    {"load", "load(file, name): a tensor of a .safetensors, .npz or .npy file",
-     PARAMS(1, "file", "name"), EV_COLLECTS_NOTHING, builtin_load},
-    {"grad", "grad(loss, targets): the gradients of a loss, one for each of a list",
-     PARAMS(2, "loss", "targets"), EV_COLLECTS_NOTHING, ev_builtin_grad},
-    {"vjp",
-     "vjp(y, x, u): u times the Jacobian of y with respect to x: the gradient of sum(y * u), one "
-     "for each of a list x",
-     PARAMS(3, "y", "x", "u", "warn"), EV_COLLECTS_NOTHING, ev_builtin_vjp},
-    {"jvp",
-     "jvp(y, x, v): the Jacobian of y with respect to x times v: how y changes as x goes along v, "
-     "one for each of a list y",
-     PARAMS(3, "y", "x", "v"), EV_COLLECTS_NOTHING, ev_builtin_jvp},
-    {"substitute",
-     "substitute(y, x, by): y, or a list, computed again with `by` in the place of x; of lists x "
-     "and by each in the place of its own, all at once",
-     PARAMS(3, "y", "x", "by"), EV_COLLECTS_NOTHING, ev_builtin_substitute},
-    {"trainables", "trainables(loss): the trainable variables that reach a loss", PARAMS(1, "loss"),
-     EV_COLLECTS_NOTHING, ev_builtin_trainables},
-    {"variables",
-     "variables(path): the variables of an instance, as \"net\" or \"../net\", but no slots, by "
-     "name",
-     PARAMS(1, "path"), EV_COLLECTS_NOTHING, ev_builtin_variables},
-    {"apply", "apply(optimiser, vars, grads, …): updates variables by their gradients",
-     PARAMS(3, "optimiser", "vars", "grads", "name"), EV_COLLECTS_NAMED, ev_builtin_apply},
-    {"minimize", "minimize(loss, optimiser, vars=…, clip_norm=…, …): gradients and updates",
-     PARAMS(2, "loss", "optimiser", "vars", "name", "clip_norm"), EV_COLLECTS_NAMED,
-     ev_builtin_minimize},
-    {"rows",
-     "rows(x, indices, values): sparse rows, which stand for a tensor like x with these rows",
-     PARAMS(3, "x", "indices", "values"), EV_COLLECTS_NOTHING, ev_builtin_rows},
-    {"is_rows", "is_rows(g): whether a gradient is sparse rows", PARAMS(1, "g"),
-     EV_COLLECTS_NOTHING, ev_builtin_is_rows},
-    {"row_indices", "row_indices(g): which rows sparse rows have, one may be there twice",
-     PARAMS(1, "g"), EV_COLLECTS_NOTHING, ev_builtin_row_indices},
-    {"row_values", "row_values(g): the values of sparse rows", PARAMS(1, "g"), EV_COLLECTS_NOTHING,
-     ev_builtin_row_values},
-    {"in_body", "in_body(): whether it is evaluated in a branch or a loop of the graph", PARAMS(0),
-     EV_COLLECTS_NOTHING, ev_builtin_in_body},
-    {"einsum",
-     "einsum(equation, a, b, …): sums of products, such as einsum(\"bij,bjk->bik\", a, b)",
-     PARAMS(1, "equation"), EV_COLLECTS_POSITIONAL, ev_builtin_einsum},
-    {"enqueue", "enqueue(queue, …): not supported yet", QUEUE, builtin_of_queue},
-    {"enqueue_many", "enqueue_many(queue, …): not supported yet", QUEUE, builtin_of_queue},
-    {"dequeue", "dequeue(queue, …): not supported yet", QUEUE, builtin_of_queue},
-    {"dequeue_many", "dequeue_many(queue, …): not supported yet", QUEUE, builtin_of_queue},
-    {"dequeue_up_to", "dequeue_up_to(queue, …): not supported yet", QUEUE, builtin_of_queue},
-};
-#undef PARAMS
-#undef QUEUE
-
-const ev_builtin *ev_builtin_at(uint32_t i) {
-  return i < sizeof builtins / sizeof *builtins ? &builtins[i] : NULL;
-}
-
-const ev_builtin *ev_find_builtin(const char *name) {
-  for (uint32_t i = 0; ev_builtin_at(i); i++)
-    if (!strcmp(builtins[i].name, name)) return &builtins[i];
-  return NULL;
 }
 
 // -- Calls --------------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, con
 ev ev_as_known(evaluator *e, ev value);
 // Whether it is known that each truth value of it is true.
 bool ev_holds(ev value);
-ev ev_builtin_static_value(evaluator *e, const ev_builtin_call *call);
 
 // -- bind.c ---------------------------------------------------------------------------------------
 // Binds the arguments to the parameters of `function` in a new scope; NULL: reported.
@@ -176,25 +175,9 @@ ev ev_item(evaluator *e, const leat_expr *item, ev sequence); // sequence[item]
 ev ev_index_sequence(evaluator *e, const leat_expr *expr, ev sequence);
 ev ev_append(evaluator *e, ev left, ev right, leat_span span); // two of one kind
 int ev_compare_strings(ev left, ev right);                     // as memcmp says it
-ev ev_builtin_len(evaluator *e, const ev_builtin_call *call);
-ev ev_builtin_str_find(evaluator *e, const ev_builtin_call *call);
-ev ev_builtin_str_split(evaluator *e, const ev_builtin_call *call);
-ev ev_builtin_str_join(evaluator *e, const ev_builtin_call *call);
-ev ev_builtin_int(evaluator *e, const ev_builtin_call *call);
-
-// -- trial.c --------------------------------------------------------------------------------------
-ev ev_builtin_result_types(evaluator *e, const ev_builtin_call *call);
-ev ev_builtin_tensors(evaluator *e, const ev_builtin_call *call);
-ev ev_builtin_is_number(evaluator *e, const ev_builtin_call *call);
-ev ev_builtin_as_number(evaluator *e, const ev_builtin_call *call);
-
-// -- einsum.c -------------------------------------------------------------------------------------
-ev ev_builtin_einsum(evaluator *e, const ev_builtin_call *call);
 
 // -- builtins.c -----------------------------------------------------------------------------------
-const ev_builtin *ev_find_builtin(const char *name);
 ev ev_call_builtin(evaluator *e, const ev_builtin *builtin, const ev_argument *args, uint32_t count,
                    leat_span span, const char *hint);
-ev ev_builtin_variables(evaluator *e, const ev_builtin_call *call);
 
 #endif

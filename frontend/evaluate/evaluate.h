@@ -36,6 +36,9 @@ leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span);
 leat_value ev_literal_tensor(evaluator *e, ev value, const leat_type *type, const char *hint,
                              leat_span span);
 
+// -- known.c --------------------------------------------------------------------------------------
+ev ev_dynamic(evaluator *e, ev value, leat_span span); // the dim that an integer scalar is
+
 // -- call.c ---------------------------------------------------------------------------------------
 ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, uint32_t count,
            leat_span span, const char *as, const char *hint);

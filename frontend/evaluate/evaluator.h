@@ -23,7 +23,10 @@
 //                 indexing.c   x[…]                        einsum.c     einsum
 //                 index_tensors.c  x[…] of integer tensors
 //                 types.c      types, and values that fit them
-//   builtin.h     builtins.c   compile-time functions      trial.c      types of a call not made
+//   builtin.h     builtins.c   compile-time functions (builtins.def)
+//                 trial.c      types of a call not made
+//   rows.h        rows.c       sparse rows                 counted_rows.c  some of them meant
+//                 zeros.c      gradients that are zeros
 #ifndef LEAT_FRONTEND_EVALUATOR_H
 #define LEAT_FRONTEND_EVALUATOR_H
 
@@ -63,6 +66,8 @@ typedef struct ev_frame {
   uint32_t errors; // in the diag before it
   ev result;
 } ev_frame;
+
+bool ev_in_library(const ev_frame *frame); // its code is of stdlib/: value.c
 
 // What happened to a state in the entry being evaluated, for ordering edges.
 typedef struct ev_order {
@@ -113,7 +118,8 @@ struct leat_frontend {
   leat_diag *diag;
   leat_graph *graph;
   leat_frontend_options options;
-  bool *setting_known; // by setting: some `graph` line has that parameter
+  const ev_builtin *builtins; // the last one without a name
+  bool *setting_known;        // by setting: some `graph` line has that parameter
 
   ev_scope *globals;
   leat_map functions; // interned name → ev_function * of the user's definitions

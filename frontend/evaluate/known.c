@@ -49,3 +49,21 @@ bool ev_holds(ev value) {
 ev ev_builtin_static_value(evaluator *e, const ev_builtin_call *call) {
   return static_value(e, call->args[0]);
 }
+
+// The dim that a count is, bound while running.
+ev ev_dynamic(evaluator *e, ev value, leat_span span) {
+  leat_value count = ev_as_tensor(e, value, LEAT_i64, span);
+  if (!count.node) return ev_error();
+  const leat_type *type = leat_value_type(count);
+  bool integer = leat_dtype_in_class(type->dtype, LEAT_CLASS_INTEGER);
+  if (type->rank != 0 || !integer)
+    return ev_fail(e, span, "`dynamic` takes an integer scalar, found %s of rank %d%s",
+                   leat_dtype_name(type->dtype), type->rank, leat_quotient_hint(count));
+  ev wide = ev_tensor(count);
+  leat_attr to = {.i = LEAT_i64}, dim = {.dim = leat_dim_anonymous(e->graph->dims, NULL)};
+  if (type->dtype != LEAT_i64) wide = ev_op(e, LEAT_OP_cast, &wide, 1, &to, span, NULL);
+  if (wide.kind == EV_ERROR) return wide;
+  uint32_t errors = leat_diag_errors(e->diag);
+  ev_op(e, LEAT_OP_bind, &wide, 1, &dim, span, NULL);
+  return leat_diag_errors(e->diag) == errors ? ev_of_dim(dim.dim) : ev_error();
+}

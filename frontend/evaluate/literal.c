@@ -3,8 +3,8 @@
 
 #include "base/half.h"
 #include "base/number.h"
+#include "frontend/evaluate/rows.h"
 #include "frontend/evaluate/statements.h"
-#include "frontend/gradient/gradient.h"
 #include "ops/complex.h"
 
 #include <string.h>

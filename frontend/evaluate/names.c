@@ -25,7 +25,7 @@ void ev_names_in_scope(const evaluator *e, const ev_scope *scope, leat_arena *ar
     leat_vec_push(arena, out, leat_stdlib_index[i].name);
   for (int dtype = 0; dtype < LEAT_DTYPE_COUNT; dtype++)
     leat_vec_push(arena, out, leat_dtype_name((leat_dtype)dtype));
-  for (uint32_t i = 0; ev_builtin_at(i); i++) leat_vec_push(arena, out, ev_builtin_at(i)->name);
+  for (const ev_builtin *b = e->builtins; b->name; b++) leat_vec_push(arena, out, b->name);
   for (int op = 0; op < LEAT_OP_COUNT; op++) leat_vec_push(arena, out, leat_op_name((leat_op)op));
   for (size_t i = 0; i < sizeof predefined / sizeof *predefined; i++)
     leat_vec_push(arena, out, predefined[i]);
@@ -35,6 +35,58 @@ const char *ev_name_within(const leat_entry *entry, const char *name) {
   size_t size = entry ? strlen(entry->name) : 0;
   bool below = size && strncmp(name, entry->name, size) == 0 && name[size] == '/';
   return below ? name + size + 1 : name;
+}
+
+// -- What is suggested ---------------------------------------------------------------------------
+
+// What stands below something else under that name, the nearest to the top: `net/tok/table` for
+// `tok/table`.
+static const char *find_below(const char *name, const char *const *names, size_t count) {
+  size_t length = strlen(name), least = SIZE_MAX;
+  const char *found = NULL;
+  for (size_t i = 0; i < count; i++) {
+    size_t size = strlen(names[i]);
+    bool ends = size > length && !memcmp(names[i] + size - length, name, length);
+    if (!ends || names[i][size - length - 1] != '/' || size >= least) continue;
+    found = names[i];
+    least = size;
+  }
+  return found;
+}
+
+typedef struct known_names {
+  leat_arena *arena;
+  const leat_entry *entry; // short names too
+  bool inside;             // of branches and loops too
+  leat_vec(const char *) names;
+} known_names;
+
+static void add_known(known_names *known, const char *name, const leat_node *node) {
+  const char *within = ev_name_within(known->entry, name);
+  if (node->op == LEAT_OP_yield || (node->graph->owner && !known->inside)) return;
+  leat_vec_push(known->arena, &known->names, name);
+  if (within != name) leat_vec_push(known->arena, &known->names, within);
+}
+
+static void add_nodes(void *context, leat_graph *graph) {
+  for (uint32_t i = 0; i < graph->nodes.count; i++)
+    add_known(context, graph->nodes.items[i]->name, graph->nodes.items[i]);
+}
+
+const char *leat_frontend_suggest(const leat_frontend *e, const leat_entry *entry, const char *name,
+                                  bool inside) {
+  known_names known = {.arena = e->arena, .entry = entry, .inside = inside};
+  for (uint32_t i = 0; i < e->graph->states.count; i++)
+    leat_vec_push(e->arena, &known.names, e->graph->states.items[i]->name);
+  for (uint32_t i = 0; i < e->aliases.count; i++) {
+    const leat_value *value = e->aliases.entries[i].value;
+    if (value) add_known(&known, e->aliases.entries[i].key, value->node);
+  }
+  leat_graph_visit(e->graph, add_nodes, &known);
+  const char *found = find_below(name, known.names.items, known.names.count);
+  const char *last = inside ? strrchr(name, '/') : NULL; // of `h/z`, perhaps `h/body/z`, the z
+  if (!found) found = leat_nearest(name, known.names.items, known.names.count);
+  return found || !last ? found : find_below(last + 1, known.names.items, known.names.count);
 }
 
 // -- What completes ------------------------------------------------------------------------------

@@ -26,7 +26,6 @@ bool ev_bind_in_turn(evaluator *e, const leat_binding *target, ev value);
 ev ev_member(evaluator *e, const ev_binding *family, int64_t index, leat_span span);
 ev ev_name(evaluator *e, const char *name, leat_span span);
 ev ev_path(evaluator *e, const leat_expr *expr);
-bool ev_in_library(const ev_frame *frame); // its code is of stdlib/
 // A function as the frame's code sees it, or NULL.
 const ev_function *ev_find_function(evaluator *e, const char *name);
 // Entries, top-level bindings, state and instances share one namespace. False: the name is of

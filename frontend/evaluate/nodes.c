@@ -2,7 +2,7 @@
 #include "frontend/evaluate/calls.h"
 
 #include "frontend/evaluate/names.h"
-#include "frontend/gradient/gradient.h"
+#include "frontend/evaluate/rows.h"
 
 leat_builder ev_builder(evaluator *e, leat_span span) {
   return (leat_builder){.graph = e->graph,

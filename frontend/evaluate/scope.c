@@ -7,8 +7,8 @@
 
 #include "base/name.h"
 #include "frontend/evaluate/calls.h"
+#include "frontend/evaluate/rows.h"
 #include "frontend/evaluate/statements.h"
-#include "frontend/gradient/gradient.h"
 #include "frontend/syntax/habits.h"
 #include "frontend/syntax/parser.h"
 #include "stdlib/stdlib.h"
@@ -288,11 +288,12 @@ static ev_function *library_definition(evaluator *e, leat_stdlib_kind kind, cons
 }
 
 static ev_function *builtin_or_op(evaluator *e, const char *name) {
-  const ev_builtin *builtin = ev_find_builtin(name);
+  const ev_builtin *builtin = e->builtins;
+  while (builtin->name && strcmp(builtin->name, name)) builtin++;
   leat_op op = LEAT_OP_COUNT;
-  if (!builtin && !leat_op_parse(name, strlen(name), &op)) return NULL;
+  if (!builtin->name && !leat_op_parse(name, strlen(name), &op)) return NULL;
   ev_function *function = leat_new(e->arena, ev_function);
-  *function = (ev_function){.name = name, .builtin = builtin, .op = op};
+  *function = (ev_function){.name = name, .builtin = builtin->name ? builtin : NULL, .op = op};
   return function;
 }
 
@@ -304,10 +305,6 @@ const ev_function *ev_find_library(evaluator *e, const char *name) {
   if (!found) found = builtin_or_op(e, name);
   if (found) leat_map_set(&e->library, name, found); // stays, whatever becomes of the text
   return found;
-}
-
-bool ev_in_library(const ev_frame *frame) {
-  return frame->function && frame->function->library;
 }
 
 const ev_function *ev_find_function(evaluator *e, const char *name) {

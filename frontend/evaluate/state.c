@@ -8,7 +8,7 @@
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/names.h"
 #include "frontend/evaluate/region.h"
-#include "frontend/gradient/gradient.h"
+#include "frontend/evaluate/rows.h"
 
 #include <string.h>
 

@@ -244,6 +244,10 @@ void ev_print(ev value, leat_text *out) {
 
 // -- Errors and limits --------------------------------------------------------------------------
 
+bool ev_in_library(const ev_frame *frame) {
+  return frame->function && frame->function->library;
+}
+
 leat_span ev_place(const evaluator *e, leat_span span) {
   // A function of the user's may be called by one of the library.
   for (const ev_frame *f = e->frame; f; f = f->caller)

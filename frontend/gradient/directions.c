@@ -2,7 +2,8 @@
 // a walk of gradients that begins with it, and from the right. The first is linear in its
 // direction, so that the second is the gradient of the first with respect to that; what the
 // direction was does not matter then.
-#include "frontend/gradient/gradient.h"
+#include "frontend/evaluate/builtin.h"
+#include "frontend/evaluate/rows.h"
 
 #include "frontend/evaluate/region.h"
 #include "frontend/gradient/walk.h"
@@ -112,7 +113,7 @@ static bool begin(evaluator *e, const ev_builtin_call *call, derivative *out) {
   out->y = tensors_of(e, out->ys, call->span);
   out->targets = ev_take_list(e, out->xs.items, out->xs.count);
   return out->y && check_floats(e, out->y, out->ys.count, call->span) &&
-         ev_check_targets(e, out->targets, call->span);
+         ev_check_targets(e, out->targets, false, call->span);
 }
 
 ev ev_builtin_vjp(evaluator *e, const ev_builtin_call *call) {

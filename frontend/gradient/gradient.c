@@ -8,7 +8,7 @@
 #include "frontend/gradient/walk.h"
 
 #include "frontend/evaluate/region.h"
-#include "frontend/gradient/gradient.h"
+#include "frontend/evaluate/rows.h"
 
 #include <string.h>
 
@@ -495,6 +495,31 @@ static bool collect(walk *w, const ev_webs *webs, const char *of, const ev *targ
   return true;
 }
 
+bool ev_check_targets(evaluator *e, ev targets, bool may_be_rows, leat_span span) {
+  if (targets.kind != EV_LIST) {
+    ev_fail(e, span, "expected a list of variables or tensors, found %s", ev_kind_name(targets));
+    return false;
+  }
+  for (uint32_t i = 0; i < targets.list->count; i++) {
+    ev target = targets.list->items[i];
+    if (target.kind == EV_ROWS && may_be_rows) continue;
+    if (target.kind != EV_STATE && target.kind != EV_TENSOR) {
+      ev_fail(e, span, "a gradient is with respect to a variable or a tensor, not %s%s",
+              ev_kind_name(target),
+              target.kind == EV_ROWS ? ": `row_values` gives their values" : "");
+      return false;
+    }
+    leat_dtype dtype =
+        target.kind == EV_STATE ? target.state->type.dtype : leat_value_type(target.tensor)->dtype;
+    if (leat_dtype_in_class(dtype, LEAT_CLASS_INEXACT)) continue;
+    ev_fail(e, span, "a gradient is with respect to floats, `%s` is %s",
+            target.kind == EV_STATE ? target.state->name : target.tensor.node->name,
+            leat_dtype_name(dtype));
+    return false;
+  }
+  return true;
+}
+
 static bool check_loss(evaluator *e, leat_value loss, leat_span span) {
   const leat_type *type = leat_value_type(loss);
   if (type->rank == 0 && is_float(type->dtype)) return true;
@@ -557,7 +582,7 @@ ev ev_gradient_list(evaluator *e, const ev_seeds *seeds, const char *of, ev targ
 }
 
 ev ev_loss_gradients(evaluator *e, leat_value loss, ev targets, leat_span span) {
-  if (!ev_check_targets(e, targets, span) || !check_loss(e, loss, span)) return ev_error();
+  if (!ev_check_targets(e, targets, false, span) || !check_loss(e, loss, span)) return ev_error();
   ev_surroundings saved = enter_node(e, loss.node);
   ev one = ev_tensor(filled(e, 1, leat_value_type(loss), span));
   ev_leave(e, saved);

@@ -14,7 +14,7 @@
 // makes others; where, `next_chunk` of the library says (stdlib/grad.leat).
 #include "frontend/gradient/walk.h"
 
-#include "frontend/gradient/gradient.h"
+#include "frontend/evaluate/rows.h"
 #include "frontend/gradient/reversal.h"
 #include "ops/turns.h"
 

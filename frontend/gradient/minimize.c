@@ -1,41 +1,13 @@
 // What texts ask gradients for: grad, trainables, and apply and minimize, which call an optimiser
 // once for each variable, below its name and where it is.
-#include "frontend/gradient/gradient.h"
+#include "frontend/evaluate/builtin.h"
+#include "frontend/evaluate/rows.h"
 
 #include "frontend/gradient/walk.h"
 
 #include <string.h>
 
 // -- grad and trainables ------------------------------------------------------------------------
-
-static bool check_list(evaluator *e, ev targets, bool may_be_rows, leat_span span) {
-  if (targets.kind != EV_LIST) {
-    ev_fail(e, span, "expected a list of variables or tensors, found %s", ev_kind_name(targets));
-    return false;
-  }
-  for (uint32_t i = 0; i < targets.list->count; i++) {
-    ev target = targets.list->items[i];
-    if (target.kind == EV_ROWS && may_be_rows) continue;
-    if (target.kind != EV_STATE && target.kind != EV_TENSOR) {
-      ev_fail(e, span, "a gradient is with respect to a variable or a tensor, not %s%s",
-              ev_kind_name(target),
-              target.kind == EV_ROWS ? ": `row_values` gives their values" : "");
-      return false;
-    }
-    leat_dtype dtype =
-        target.kind == EV_STATE ? target.state->type.dtype : leat_value_type(target.tensor)->dtype;
-    if (leat_dtype_in_class(dtype, LEAT_CLASS_INEXACT)) continue;
-    ev_fail(e, span, "a gradient is with respect to floats, `%s` is %s",
-            target.kind == EV_STATE ? target.state->name : target.tensor.node->name,
-            leat_dtype_name(dtype));
-    return false;
-  }
-  return true;
-}
-
-bool ev_check_targets(evaluator *e, ev targets, leat_span span) {
-  return check_list(e, targets, false, span);
-}
 
 // The tensor of which gradients are asked: the value, or the sum of a list of losses. No node:
 // reported.
@@ -179,7 +151,7 @@ static bool check_vars(evaluator *e, const application *a) {
             by_name(e, a, a->vars, a->vars_span));
     return false;
   }
-  if (!ev_check_targets(e, a->vars, a->vars_span)) return false;
+  if (!ev_check_targets(e, a->vars, false, a->vars_span)) return false;
   for (uint32_t i = 0; i < a->vars.list->count; i++) {
     ev variable = a->vars.list->items[i];
     if (variable.kind == EV_STATE) continue;
@@ -191,7 +163,7 @@ static bool check_vars(evaluator *e, const application *a) {
 
 static ev apply(evaluator *e, const application *a) {
   uint32_t count = a->vars.list->count;
-  if (!check_list(e, a->gradients, true, a->span)) return ev_error();
+  if (!ev_check_targets(e, a->gradients, true, a->span)) return ev_error();
   if (count != a->gradients.list->count)
     return ev_fail(e, a->span, "%u variables and %u gradients", count, a->gradients.list->count);
   for (uint32_t i = 0; i < count; i++)

@@ -1,7 +1,8 @@
 // What the files of gradients through branches and loops use of one another:
 //
-//   regions.c    branches, and what all of them use     again.c    a loop, done again
-//   loops.c      loops                                      needs.c    what in them matters
+//   regions.c    branches                               again.c    a loop, done again
+//   loops.c      loops                                  needs.c    what in them matters
+//   reversal.c   what all of them use
 #ifndef LEAT_FRONTEND_REVERSAL_H
 #define LEAT_FRONTEND_REVERSAL_H
 
@@ -19,7 +20,7 @@ typedef struct reversal {
   const bool *needed;                 // of a loop: by input, the loss depends on it
 } reversal;
 
-// -- regions.c ------------------------------------------------------------------------------------
+// -- reversal.c -----------------------------------------------------------------------------------
 bool ev_has_gradient(leat_value value);
 leat_value ev_dense(const reversal *r, ev gradient); // {NULL}: there is none
 // The gradient, or zeros of the value's type.

@@ -1,4 +1,9 @@
 // What the files of gradients use of one another. Internal to frontend/gradient/.
+//
+//   gradient.c   the walk of gradients             minimize.c   grad, trainables, apply, minimize
+//   regions.c    through loops and branches, with loops.c, again.c and needs.c (reversal.h)
+//   directions.c vjp, jvp                          webs.c       through what is of switches and
+//   frames products.c   sums of products as one product
 #ifndef LEAT_FRONTEND_WALK_H
 #define LEAT_FRONTEND_WALK_H
 
@@ -24,6 +29,9 @@ ev ev_loss_gradients(evaluator *e, leat_value loss, ev targets, leat_span span);
 bool ev_gradients_between(evaluator *e, uint32_t first, const leat_value *ys, const ev *dys,
                           uint32_t count, const ev *targets, uint32_t target_count, ev *out,
                           leat_span span);
+// Whether it is a list of variables and tensors that can have gradients, or be gradients. False:
+// reported.
+bool ev_check_targets(evaluator *e, ev targets, bool may_be_rows, leat_span span);
 // The trainable variables that the loss depends on, in the order of declaration.
 ev ev_trainables(evaluator *e, leat_value loss, leat_span span);
 
@@ -82,13 +90,5 @@ typedef struct ev_found_calls {
 ev_found_calls ev_no_calls(evaluator *e, leat_span span);
 void ev_find_call(const void *calls, const leat_web *web, const leat_node *was, leat_node *now);
 bool ev_set_found_calls(const ev_found_calls *calls); // they have their rules; false: reported
-
-// -- minimize.c -----------------------------------------------------------------------------------
-bool ev_check_targets(evaluator *e, ev targets, leat_span span);
-
-// -- zeros.c --------------------------------------------------------------------------------------
-// Zeros for the gradient of an output that the loss does not depend on.
-leat_value ev_zeros(evaluator *e, const leat_type *type, leat_span span);
-bool ev_is_zeros(const evaluator *e, leat_value value);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/region.h"
-#include "frontend/gradient/gradient.h"
+#include "frontend/evaluate/rows.h"
 #include "ops/raise.h"
 
 // What is raised.

@@ -1,5 +1,5 @@
 // Names of texts as identifiers of C.
-#include "session/c_names.h"
+#include "session/artifact/c_names.h"
 #include "tests/unit/check.h"
 
 TEST(names_are_spelled_once) {

@@ -1,7 +1,7 @@
 // The runtime's source as one text, in the pieces that tools/join_runtime.py made of it: what a C
 // file that is to need nothing but libc and libm takes along.
-#ifndef LEAT_SESSION_ONE_FILE_H
-#define LEAT_SESSION_ONE_FILE_H
+#ifndef LEAT_SESSION_ARTIFACT_ONE_FILE_H
+#define LEAT_SESSION_ARTIFACT_ONE_FILE_H
 
 #include "base/arena.h"
 #include "base/file.h"

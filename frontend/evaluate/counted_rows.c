@@ -3,7 +3,7 @@
 // other's. They never leave the walk: what a rule and the text are handed has as many rows as there
 // are, or is the whole tensor inside of a region, which would be none of launches if it computed a
 // dim.
-#include "frontend/gradient/gradient.h"
+#include "frontend/evaluate/rows.h"
 
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/evaluate/region.h"

@@ -1,15 +1,15 @@
 // Compiles steps as the JIT does, but into one object that also holds their images, and has it
-// written (session/artifact_files.h). What a program sees is one symbol, NAME_steps, NAME being
+// written (session/artifact/files.h). What a program sees is one symbol, NAME_steps, NAME being
 // that of the output file; kernels that are equal in two steps are one. For several CPU levels each
 // step is compiled as often, from its first pass on: plans and roundings are a level's own.
 #include "session/artifact.h"
 
 #include "runtime/image.h"
 #include "runtime/kernels/library.h"
-#include "session/artifact_files.h"
+#include "session/artifact/files.h"
+#include "session/artifact/freeze.h"
+#include "session/artifact/toolchain.h"
 #include "session/driver.h"
-#include "session/freeze.h"
-#include "session/toolchain.h"
 #include "targets/target_info.h"
 
 #include <assert.h>
@@ -132,7 +132,8 @@ static leat_status generate(leat_artifact *a, const leat_artifact_step *step, ui
   if (driver->stopped) return LEAT_OK;
   LEAT_TRY(only_part(a, step, code));
   count_entries(a, &step->request, driver);
-  if (a->weights.kind != LEAT_WEIGHTS_LOAD) driver->weights = &a->weights;
+  if (a->weights.kind != LEAT_WEIGHTS_LOAD)
+    driver->files = (leat_file_table){.place = leat_weights_place, .context = &a->weights};
   driver->entry = step->name;
   driver->about = step->about;
   driver->level = level_of(a, number);

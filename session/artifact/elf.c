@@ -1,4 +1,4 @@
-#include "session/elf.h"
+#include "session/artifact/elf.h"
 
 #include <elf.h>
 #include <string.h>

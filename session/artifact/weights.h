@@ -2,8 +2,8 @@
 // where the text says (leat build --weights). They are written as they lie in the files, which may
 // be larger than memory: nothing here copies one whole, but those that a contraction wants packed
 // and of which there are not too many.
-#ifndef LEAT_SESSION_WEIGHTS_H
-#define LEAT_SESSION_WEIGHTS_H
+#ifndef LEAT_SESSION_ARTIFACT_WEIGHTS_H
+#define LEAT_SESSION_ARTIFACT_WEIGHTS_H
 
 #include "base/data_file.h"
 #include "codegen/codegen.h"

@@ -1,4 +1,4 @@
-#include "session/foreign.h"
+#include "session/artifact/foreign.h"
 
 #include <string.h>
 

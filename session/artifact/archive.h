@@ -1,7 +1,7 @@
 // Archives of objects (`ar`, GNU's form, with an index of symbols), for any machine whose objects
 // are 64-bit little-endian ELF. The same members give the same bytes: no times, owners or modes.
-#ifndef LEAT_SESSION_ARCHIVE_H
-#define LEAT_SESSION_ARCHIVE_H
+#ifndef LEAT_SESSION_ARTIFACT_ARCHIVE_H
+#define LEAT_SESSION_ARTIFACT_ARCHIVE_H
 
 #include "base/file.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 // The C compiler that links an artifact, and that compiles what is C for its machine: what --cc,
 // --triple and --sysroot say.
-#ifndef LEAT_SESSION_TOOLCHAIN_H
-#define LEAT_SESSION_TOOLCHAIN_H
+#ifndef LEAT_SESSION_ARTIFACT_TOOLCHAIN_H
+#define LEAT_SESSION_ARTIFACT_TOOLCHAIN_H
 
 #include "session/machine.h"
 

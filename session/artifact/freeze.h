@@ -1,6 +1,6 @@
 // Putting the values of a checkpoint into the graphs of steps, ahead of time.
-#ifndef LEAT_SESSION_FREEZE_H
-#define LEAT_SESSION_FREEZE_H
+#ifndef LEAT_SESSION_ARTIFACT_FREEZE_H
+#define LEAT_SESSION_ARTIFACT_FREEZE_H
 
 #include "base/data_file.h"
 #include "codegen/codegen.h"

@@ -1,7 +1,7 @@
 // A file is "!<arch>\n", the index "/" (big-endian: how many symbols, for each where the member
 // that defines it begins, the names), the long names "//", each ended by "/\n", and the members,
 // each behind a header of text and at an even place.
-#include "session/archive.h"
+#include "session/artifact/archive.h"
 
 #include <ar.h>
 #include <elf.h>

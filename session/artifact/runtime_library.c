@@ -1,12 +1,12 @@
 // Each .c file is compiled by itself, as many at once as there are cores; the objects become an
-// archive (session/archive.h). What the cache knows it by is all of the text, the compiler and its
-// flags.
-#include "session/runtime_library.h"
+// archive (session/artifact/archive.h). What the cache knows it by is all of the text, the compiler
+// and its flags.
+#include "session/artifact/runtime_library.h"
 
 #include "base/command.h"
 #include "base/cpuid.h"
 #include "base/installed.h"
-#include "session/archive.h"
+#include "session/artifact/archive.h"
 #include "session/build_id.h"
 
 #include <dirent.h>

@@ -1,12 +1,12 @@
 // libleat_rt for a compiler: the one that stands beside this program, or one that is made of the
 // runtime's source, which is installed, when an artifact for another machine or libc is linked for
 // the first time; it is kept in the cache of compiled code.
-#ifndef LEAT_SESSION_RUNTIME_LIBRARY_H
-#define LEAT_SESSION_RUNTIME_LIBRARY_H
+#ifndef LEAT_SESSION_ARTIFACT_RUNTIME_LIBRARY_H
+#define LEAT_SESSION_ARTIFACT_RUNTIME_LIBRARY_H
 
 #include "base/file.h"
+#include "session/artifact/toolchain.h"
 #include "session/object_cache.h"
-#include "session/toolchain.h"
 
 // Its path, in the arena; one that is made lies in `folder`, a temporary one. `cache` may be NULL.
 LEAT_MUST_USE leat_status leat_runtime_library(const leat_toolchain *toolchain,

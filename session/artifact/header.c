@@ -2,9 +2,9 @@
 // it takes, one for what it gives, and a function, which is inline and calls what leat/runtime.h
 // declares.
 //
-// What is in a struct is called as in the text (session/c_names.h), in the order of the entry's
-// declaration. A dim that is known only while running is a field in front of them.
-#include "session/artifact_files.h"
+// What is in a struct is called as in the text (session/artifact/c_names.h), in the order of the
+// entry's declaration. A dim that is known only while running is a field in front of them.
+#include "session/artifact/files.h"
 
 #include "leat/leat.h"
 #include "runtime/port.h"

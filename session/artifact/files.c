@@ -1,13 +1,13 @@
 // What an artifact is written as: a text on its way to code, or the object, alone or linked
-// (session/link.c).
-#include "session/artifact_files.h"
+// (session/artifact/link.c).
+#include "session/artifact/files.h"
 
 #include "base/file.h"
 #include "ir/print.h"
+#include "session/artifact/elf.h"
+#include "session/artifact/link.h"
+#include "session/artifact/runtime_library.h"
 #include "session/driver.h"
-#include "session/elf.h"
-#include "session/link.h"
-#include "session/runtime_library.h"
 #include "targets/c/c.h"
 
 #include <string.h>

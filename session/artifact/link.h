@@ -1,12 +1,12 @@
 // Linking an artifact's object with libleat_rt, and with libraries of others that it calls, by the
 // system's C compiler; or putting both into an archive.
-#ifndef LEAT_SESSION_LINK_H
-#define LEAT_SESSION_LINK_H
+#ifndef LEAT_SESSION_ARTIFACT_LINK_H
+#define LEAT_SESSION_ARTIFACT_LINK_H
 
 #include "base/file.h"
 #include "base/text.h"
 #include "session/artifact.h"
-#include "session/foreign.h"
+#include "session/artifact/foreign.h"
 #include "session/machine.h"
 
 typedef struct leat_link {

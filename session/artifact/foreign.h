@@ -1,7 +1,7 @@
 // Libraries of others that what `leat build` makes may call. Leat has a module for each,
 // leat-MODULE, and for linking libleat_MODULE.a.
-#ifndef LEAT_SESSION_FOREIGN_H
-#define LEAT_SESSION_FOREIGN_H
+#ifndef LEAT_SESSION_ARTIFACT_FOREIGN_H
+#define LEAT_SESSION_ARTIFACT_FOREIGN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "session/c_names.h"
+#include "session/artifact/c_names.h"
 
 #include <ctype.h>
 #include <string.h>

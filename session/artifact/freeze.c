@@ -1,10 +1,10 @@
 // A read of a frozen variable becomes a `const` or `load` node in place, under its name; later
 // passes drop what computed the initial value.
-#include "session/freeze.h"
+#include "session/artifact/freeze.h"
 
 #include "base/tensor.h"
 #include "runtime/checkpoint.h"
-#include "session/weights.h"
+#include "session/artifact/weights.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "session/weights.h"
+#include "session/artifact/weights.h"
 
 #include "base/checksum.h"
 #include "base/tensor.h"

@@ -1,5 +1,5 @@
 // What a compiler makes code for, it says itself: it preprocesses a text that asks.
-#include "session/toolchain.h"
+#include "session/artifact/toolchain.h"
 
 #include "base/command.h"
 #include "base/environment.h"

@@ -1,16 +1,16 @@
-// An artifact that has been compiled, and the files that it becomes. Internal to session/.
+// An artifact that has been compiled, and the files that it becomes. Internal to session/artifact/.
 #ifndef LEAT_SESSION_ARTIFACT_FILES_H
 #define LEAT_SESSION_ARTIFACT_FILES_H
 
 #include "codegen/codegen.h"
 #include "session/artifact.h"
-#include "session/c_names.h"
+#include "session/artifact/c_names.h"
+#include "session/artifact/foreign.h"
+#include "session/artifact/one_file.h"
+#include "session/artifact/weights.h"
 #include "session/driver.h"
-#include "session/foreign.h"
 #include "session/machine.h"
-#include "session/one_file.h"
 #include "session/request.h"
-#include "session/weights.h"
 
 // A step as it is compiled for one CPU level.
 typedef struct leat_artifact_code {

@@ -1,6 +1,6 @@
 // Identifiers of C and C++ made of names in a text, which may be any words, each once in its scope.
-#ifndef LEAT_SESSION_C_NAMES_H
-#define LEAT_SESSION_C_NAMES_H
+#ifndef LEAT_SESSION_ARTIFACT_C_NAMES_H
+#define LEAT_SESSION_ARTIFACT_C_NAMES_H
 
 #include "base/map.h"
 

@@ -1,6 +1,6 @@
 // A line "//@ …" begins each piece: "//@ public", "//@ private", and "//@ unit base/arena.c",
 // behind which stand two more, what it defines and which units it needs.
-#include "session/one_file.h"
+#include "session/artifact/one_file.h"
 
 #include "base/installed.h"
 

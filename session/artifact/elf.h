@@ -3,8 +3,8 @@
 // large data (`.lrodata`), and the symbol that it refers to is defined there. For a linker the
 // section has a size and no bytes, as `.bss` has, so that it places it and copies nothing; then the
 // bytes are added to what it made. Objects of 64 bits, little-endian.
-#ifndef LEAT_SESSION_ELF_H
-#define LEAT_SESSION_ELF_H
+#ifndef LEAT_SESSION_ARTIFACT_ELF_H
+#define LEAT_SESSION_ARTIFACT_ELF_H
 
 #include "base/arena.h"
 #include "base/file.h"

@@ -2,14 +2,14 @@
 // shared object) go into a temporary folder; the compiler makes the output beside the others, from
 // where it is moved into place.
 #define _GNU_SOURCE
-#include "session/link.h"
+#include "session/artifact/link.h"
 
 #include "base/command.h"
 #include "base/installed.h"
 #include "base/temporary.h"
-#include "session/archive.h"
-#include "session/elf.h"
-#include "session/runtime_library.h"
+#include "session/artifact/archive.h"
+#include "session/artifact/elf.h"
+#include "session/artifact/runtime_library.h"
 
 #include <errno.h>
 #include <stdlib.h>
