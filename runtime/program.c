@@ -255,8 +255,8 @@ static leat_status find_weights(leat_program *program, const void *weights, leat
 }
 
 // What follows from the view.
-static leat_status prepare(leat_program *program, const leat_program_source *source,
-                           leat_error *error) {
+leat_status leat_program_prepare(leat_program *program, const leat_program_source *source,
+                                 leat_error *error) {
   program->image = program->view.image;
   program->code = source->image;
   LEAT_TRY(copy_kernels(program, source, error));
@@ -276,37 +276,17 @@ static leat_status prepare(leat_program *program, const leat_program_source *sou
   return leat_fail(error, LEAT_INVALID, "damaged image: the scopes of its dims");
 }
 
-static leat_status load(leat_program *program, const leat_program_source *source,
-                        leat_error *error) {
-  const void *image = source->image;
-  if ((uintptr_t)image % LEAT_IMAGE_ALIGNMENT) {
-    program->own_image = aligned_alloc(LEAT_IMAGE_ALIGNMENT, (source->size + 64) & ~(size_t)63);
-    if (!program->own_image)
-      return leat_fail(error, LEAT_MEMORY, "no memory for an image of %zu bytes", source->size);
-    image = memcpy(program->own_image, source->image, source->size);
-  }
-  LEAT_TRY(leat_image_check(image, source->size, &program->view, error));
-  program->reader = leat_reads_files();
-  program->control = leat_runs_control();
-  program->keeper = leat_keeps_variables();
-  LEAT_TRY(prepare(program, source, error));
-  return leat_program_read_files(program, source->base, error);
-}
-
 static leat_status open_linked(leat_program *program, const leat_program_source *source,
                                leat_error *error) {
   LEAT_TRY(leat_image_open(source->image, &program->view, error));
   program->reader = source->reader;
   program->control = source->control;
   program->keeper = source->keeper;
-  return prepare(program, source, error);
+  return leat_program_prepare(program, source, error);
 }
 
-typedef leat_status (*loader)(leat_program *program, const leat_program_source *source,
-                              leat_error *error);
-
-static leat_status make(const leat_program_source *source, loader fill, leat_program **out,
-                        leat_error *error) {
+leat_status leat_program_make(const leat_program_source *source, leat_program_filler *fill,
+                              leat_program **out, leat_error *error) {
   *out = NULL;
   leat_program *program = calloc(1, sizeof *program);
   if (!program) return leat_fail(error, LEAT_MEMORY, "no memory for a program");
@@ -323,14 +303,9 @@ static leat_status make(const leat_program_source *source, loader fill, leat_pro
   return LEAT_OK;
 }
 
-leat_status leat_program_load(const leat_program_source *source, leat_program **out,
-                              leat_error *error) {
-  return make(source, load, out, error);
-}
-
 leat_status leat_program_open(const leat_program_source *source, leat_program **out,
                               leat_error *error) {
-  return make(source, open_linked, out, error);
+  return leat_program_make(source, open_linked, out, error);
 }
 
 // The reader is what may not be linked.

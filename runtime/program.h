@@ -90,6 +90,18 @@ struct leat_program {
   void *release_context;
 };
 
+// A new program that `fill` has filled, which gives it a view of its image, and what runs it, and
+// prepares it.
+typedef leat_status leat_program_filler(leat_program *program, const leat_program_source *source,
+                                        leat_error *error);
+LEAT_MUST_USE leat_status leat_program_make(const leat_program_source *source,
+                                            leat_program_filler *fill, leat_program **out,
+                                            leat_error *error);
+// What follows from the view.
+LEAT_MUST_USE leat_status leat_program_prepare(leat_program *program,
+                                               const leat_program_source *source,
+                                               leat_error *error);
+
 // The elements of a tensor of `bytes` bytes at byte `where` of `data`; NULL: it is larger than what
 // is there.
 const void *leat_program_data(const leat_program *program, uint64_t where, leat_dtype dtype,
