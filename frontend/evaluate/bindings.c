@@ -6,6 +6,7 @@
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/names.h"
 #include "frontend/evaluate/region.h"
+#include "frontend/evaluate/rows.h"
 
 #include <string.h>
 
@@ -298,4 +299,18 @@ void ev_bind_statement(evaluator *e, const leat_stmt *stmt) {
     ev_fail_names(e, stmt, stmt->values.count, "value", "values", NULL);
     ev_bind_nothing(e, stmt);
   }
+}
+
+// -- Aliases --------------------------------------------------------------------------------------
+
+void ev_add_alias(evaluator *e, const char *name, ev value) {
+  if (e->initialising || e->frame->unnamed) return;
+  if (value.kind == EV_ROWS) value = ev_tensor(ev_rows_dense(e, value, e->span));
+  if (value.kind != EV_TENSOR) return;
+  const char *path = leat_intern_path(e->strings, e->path, name);
+  bool same = value.tensor.node->name == path && !value.tensor.port;
+  if (same && !leat_map_get(&e->aliases, path)) return;
+  leat_value *alias = leat_new(e->arena, leat_value);
+  *alias = value.tensor;
+  ev_set(e, &e->aliases, path, alias);
 }

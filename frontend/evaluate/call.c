@@ -2,6 +2,7 @@
 #include "frontend/evaluate/calls.h"
 
 #include "frontend/evaluate/names.h"
+#include "frontend/evaluate/region.h"
 #include "frontend/evaluate/statements.h"
 
 #include <string.h>
@@ -88,21 +89,6 @@ static const ev_list *arguments_of(evaluator *e, const ev_function *function,
     if (read.node) args[i] = ev_tensor(read);
   }
   return ev_take_list(e, args, params->count).list;
-}
-
-void ev_record_call(evaluator *e, const ev_function *rule, const ev_list *args, const ev *results,
-                    uint32_t count) {
-  ev_call_record *record = leat_new(e->arena, ev_call_record);
-  record->rule = rule;
-  record->args = args;
-  record->results = ev_make_list(e, results, count).list;
-  if (!record->results) return;
-  record->first = results[0].tensor.node;
-  for (uint32_t i = 0; i < count; i++) {
-    const leat_node *node = results[i].tensor.node;
-    if (node->id < record->first->id) record->first = node;
-    ev_set(e, &e->records, node, record);
-  }
 }
 
 // The result of a call; of one that has a rule its own tensors.

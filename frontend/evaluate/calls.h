@@ -120,9 +120,6 @@ ev ev_callee(evaluator *e, const leat_expr *expr); // what is called; a value th
 ev ev_call_expr(evaluator *e, const leat_expr *expr, const char *hint);
 ev ev_call_definition(evaluator *e, const ev_function *function, const ev_argument *args,
                       uint32_t count, leat_span span, const char *as, const char *hint);
-// Remembers that the gradient of the results, tensors that were just made, is the rule's.
-void ev_record_call(evaluator *e, const ev_function *rule, const ev_list *args, const ev *results,
-                    uint32_t count);
 // The arguments of a call, values and names; NULL: reported. `extra` is room for more behind them.
 ev_argument *ev_arguments(evaluator *e, const leat_arguments *args, uint32_t extra,
                           uint32_t *out_count);

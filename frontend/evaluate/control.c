@@ -129,7 +129,7 @@ static bool branch(evaluator *e, const leat_stmt *stmt, const leat_stmts *block,
   }
   for (uint32_t i = 0; ok && i < out->count; i++)
     out->values[i] = settled(e, out->values[i], stmt->span);
-  ev_region_close(e);
+  ev_body_ends(e);
   return leat_diag_errors(e->diag) == errors;
 }
 
@@ -404,7 +404,7 @@ static bool evaluate_condition(evaluator *e, const loop *l, leat_value *out) {
         "this condition always holds, so that the loop has no end; one of what it carries ends "
         "it: `while (t = 0, more = true) more and t < n { … }`");
   *out = predicate_of(e, l->stmt, condition);
-  ev_region_close(e);
+  ev_body_ends(e);
   return out->node && leat_diag_errors(e->diag) == errors;
 }
 
@@ -536,7 +536,7 @@ static bool evaluate_body(evaluator *e, loop *l, leat_value *next) {
   }
   if (leat_diag_errors(e->diag) == errors) next_values(e, l, next);
   if (leat_diag_errors(e->diag) == errors) next[l->leaves.count] = next_iteration(e);
-  ev_region_close(e);
+  ev_body_ends(e);
   while (made < l->leaves.count && next[made].node) made++;
   return made == l->leaves.count && leat_diag_errors(e->diag) == errors;
 }

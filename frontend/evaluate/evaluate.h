@@ -18,11 +18,12 @@ void ev_statements(evaluator *e, const leat_stmts *stmts);
 // -- scope.c --------------------------------------------------------------------------------------
 ev_scope *ev_scope_new(evaluator *e, ev_scope *parent);
 bool ev_bind(evaluator *e, ev_scope *scope, leat_span span, const char *name, ev value);
-void ev_add_alias(evaluator *e, const char *name, ev value);
 const ev_function *ev_find_library(evaluator *e, const char *name); // whatever the user defined
 const ev_function *ev_find_gradient(evaluator *e, const char *name);
 
-// -- names.c --------------------------------------------------------------------------------------
+// -- naming.c -------------------------------------------------------------------------------------
+leat_builder ev_builder(evaluator *e, leat_span span);
+const char *ev_node_name(evaluator *e, const char *hint, const char *fallback);
 // The short name that a path has within the entry, or itself; the entry may be NULL.
 const char *ev_name_within(const leat_entry *entry, const char *name);
 
@@ -44,14 +45,15 @@ ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, u
            leat_span span, const char *as, const char *hint);
 
 // -- nodes.c --------------------------------------------------------------------------------------
-leat_builder ev_builder(evaluator *e, leat_span span);
-const char *ev_node_name(evaluator *e, const char *hint, const char *fallback);
 ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_attr *attrs,
          leat_span span, const char *hint);
 
 // -- operators.c ----------------------------------------------------------------------------------
 ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
                const char *hint);
+
+// -- bindings.c -----------------------------------------------------------------------------------
+void ev_add_alias(evaluator *e, const char *name, ev value);
 
 // -- suffixes.c -----------------------------------------------------------------------------------
 void ev_resolve_pending(evaluator *e, uint32_t first); // names in `after` bound further down

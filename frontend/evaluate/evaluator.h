@@ -5,16 +5,18 @@
 //
 //   value.h       value.c      compile-time values, limits
 //   evaluator.h   rollback.c   what a text may change, and how it is taken back
-//   names.h       scope.c      names, families, namespace  names.c      all a name can mean
-//                 instances.c  the calls that name variables
+//   names.h       scope.c      names, families, functions  names.c      what completes a name
+//                 naming.c     names of nodes, namespace   instances.c  calls that name variables
 //   statements.h  modules.c    texts and what they use     evaluate.c   statements, expressions
 //                 bindings.c   what stands left of `=`     suffixes.c   on, colocate, after
-//                 state.c      variables                   initial.c    their initial values
+//                 variables.c  variables                   initial.c    their initial values
+//                 state.c      how they are read and written, in which order
 //                 entry.c      entries                     unused.c     parameters of no use
 //                 entry_call.c entries that a line of a REPL runs
 //   region.h      control.c    if and while                region.c     bodies while running
 //                 leaves.c     lists of tensors there         repeat.c     nodes done again
 //                 growing.c    results with a `?`          carried.c    dtypes of what loops carry
+//                 iteration.c  which turn it is
 //   calls.h       call.c       calls of functions          bind.c       and their arguments
 //                 primitive.c  calls of primitive ops      numbers.c    of numbers
 //                 operators.c  what + and its like mean    nodes.c      nodes of the graph

@@ -28,17 +28,17 @@ ev ev_name(evaluator *e, const char *name, leat_span span);
 ev ev_path(evaluator *e, const leat_expr *expr);
 // A function as the frame's code sees it, or NULL.
 const ev_function *ev_find_function(evaluator *e, const char *name);
+typedef leat_vec(const char *) ev_names;
+// All that a name can mean there; the list is in `arena`.
+void ev_names_in_scope(const evaluator *e, const ev_scope *scope, leat_arena *arena, ev_names *out);
+
+// -- naming.c -------------------------------------------------------------------------------------
 // Entries, top-level bindings, state and instances share one namespace. False: the name is of
 // another kind of thing, which is reported.
 typedef enum ev_claim_kind { EV_BINDING, EV_VARIABLE, EV_INSTANCE, EV_ENTRY_NAME } ev_claim_kind;
 bool ev_claim_name(evaluator *e, ev_claim_kind kind, const char *name, leat_span span);
 // Whether `name` can be a part of a path, and so of the names of nodes and variables.
 bool ev_check_path_part(evaluator *e, const char *name, leat_span span);
-
-// -- names.c --------------------------------------------------------------------------------------
-typedef leat_vec(const char *) ev_names;
-// All that a name can mean there; the list is in `arena`.
-void ev_names_in_scope(const evaluator *e, const ev_scope *scope, leat_arena *arena, ev_names *out);
 
 // -- instances.c ----------------------------------------------------------------------------------
 // What a path of instances leads to from the frame.

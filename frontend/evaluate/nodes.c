@@ -4,23 +4,6 @@
 #include "frontend/evaluate/names.h"
 #include "frontend/evaluate/rows.h"
 
-leat_builder ev_builder(evaluator *e, leat_span span) {
-  return (leat_builder){.graph = e->graph,
-                        .diag = e->diag,
-                        .span = ev_place(e, span),
-                        .device = e->device,
-                        .colocate = e->colocate,
-                        .entry = e->entry,
-                        .place = e->place,
-                        .infers = !e->absolute};
-}
-
-const char *ev_node_name(evaluator *e, const char *hint, const char *fallback) {
-  if (e->gradient_path) return e->gradient_path;
-  const char *name = hint ? hint : fallback;
-  return leat_intern_path(e->strings, e->path, name);
-}
-
 // -- Inputs -------------------------------------------------------------------------------------
 
 bool ev_is_random(leat_op op) {

@@ -31,15 +31,19 @@ bool ev_region_is_outside(const evaluator *e, const leat_node *node) {
   return e->region && (node->op == LEAT_OP_parameter || is_outside(e, node, e->region));
 }
 
-ev_stepped_out ev_region_step_out(evaluator *e) {
+ev_stepped_out ev_region_step_to(evaluator *e, ev_region *region) {
   ev_stepped_out out = {e->region, e->graph->nodes.count};
-  e->region = e->region->outer;
+  e->region = region;
   return out;
 }
 
+ev_stepped_out ev_region_step_out(evaluator *e) {
+  return ev_region_step_to(e, e->region->outer);
+}
+
 void ev_region_step_back(evaluator *e, ev_stepped_out out) {
-  uint32_t depth = out.region->depth - 1;
-  for (uint32_t i = out.nodes; i < e->graph->nodes.count; i++) {
+  uint32_t depth = e->region ? e->region->depth : 0;
+  for (uint32_t i = out.nodes; i < e->graph->nodes.count && e->region != out.region; i++) {
     leat_node *node = e->graph->nodes.items[i];
     if (!leat_map_get(&e->outside, node)) set_depth(e, node, depth);
   }
@@ -148,53 +152,6 @@ void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
   s->written = true;
 }
 
-// -- Iterations ---------------------------------------------------------------------------------
-
-static leat_value zero(evaluator *e, leat_span span) {
-  leat_builder builder = ev_builder(e, span);
-  const char *name = leat_intern_path(e->strings, e->path, leat_intern(e->strings, "const"));
-  return leat_build_scalar_i64(&builder, name, LEAT_i64, 0);
-}
-
-// The number of the iteration, in the open body; {NULL}: it is of no loop.
-static leat_value iteration_of(evaluator *e, ev_region *region) {
-  if (region->op != LEAT_OP_while_loop) return (leat_value){0};
-  if (!region->iteration) {
-    ev_stepped_out out = ev_region_step_out(e);
-    leat_value first = zero(e, region->span);
-    ev_region_step_back(e, out);
-    region->iteration = leat_region_add(&region->built, first) + 1;
-  }
-  leat_builder builder = region_builder(e);
-  return leat_region_parameter(&region->built, &builder, "iteration", region->iteration - 1);
-}
-
-static ev mix(evaluator *e, ev count, leat_value iteration, leat_span span) {
-  ev wide = ev_operator(e, LEAT_OPERATOR_MUL, count, ev_int(LEAT_RANDOM_STEP), span, NULL);
-  ev next = ev_operator(e, LEAT_OPERATOR_ADD, ev_tensor(iteration), ev_int(1), span, NULL);
-  return ev_operator(e, LEAT_OPERATOR_ADD, wide, next, span, NULL);
-}
-
-// Of the loops around, the outermost first. Outer numbers are captured.
-static ev mix_all(evaluator *e, ev_region *region, ev count, leat_span span) {
-  if (!region) return count;
-  count = mix_all(e, region->outer, count, span);
-  ev_region *inner = e->region;
-  uint32_t nodes = e->graph->nodes.count;
-  e->region = region;
-  leat_value iteration = iteration_of(e, region);
-  e->region = inner;
-  for (uint32_t i = nodes; region != inner && i < e->graph->nodes.count; i++)
-    if (!leat_map_get(&e->outside, e->graph->nodes.items[i]))
-      set_depth(e, e->graph->nodes.items[i], region->depth);
-  return iteration.node ? mix(e, count, iteration, span) : count;
-}
-
-ev ev_region_count(evaluator *e, ev count, leat_span span) {
-  bool counts = e->region && !e->initialising && !e->absolute;
-  return counts ? mix_all(e, e->region, count, span) : count;
-}
-
 // -- Beginning and ending -----------------------------------------------------------------------
 
 void ev_region_begin(evaluator *e, ev_region *region, leat_op op, const char *name,
@@ -248,7 +205,6 @@ void ev_region_close(evaluator *e) {
   ev_region *region = e->region;
   leat_graph *graph = e->graph;
   uint32_t first = region->built.first;
-  ev_resolve_pending(e, region->pending);
   bool *stays = leat_new_array(e->arena, bool, (size_t)(graph->nodes.count - first) + 1);
   for (uint32_t i = first; i < graph->nodes.count; i++)
     stays[i - first] = is_outside(e, graph->nodes.items[i], region);

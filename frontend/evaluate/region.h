@@ -37,6 +37,7 @@ void ev_region_begin(evaluator *e, ev_region *region, leat_op op, const char *na
 // Between these, statements are the body's, in a scope of its own.
 void ev_region_open(evaluator *e);
 void ev_region_close(evaluator *e);
+void ev_body_ends(evaluator *e); // suffixes.c: closes it when names in `after` mean their nodes
 // The node's results, behind which the variables have their new values: first `count` that the
 // caller gave each body (leat_region_give). NULL: there is a mistake, reported.
 leat_node *ev_region_end(evaluator *e, const leat_value *predicate);
@@ -49,6 +50,7 @@ typedef struct ev_stepped_out {
   uint32_t nodes;
 } ev_stepped_out;
 ev_stepped_out ev_region_step_out(evaluator *e);
+ev_stepped_out ev_region_step_to(evaluator *e, ev_region *region); // any around, or itself
 void ev_region_step_back(evaluator *e, ev_stepped_out out);
 
 // -- leaves.c -------------------------------------------------------------------------------------
@@ -106,7 +108,7 @@ void ev_region_write(evaluator *e, leat_state *state, leat_value value);
 bool ev_region_is_outside(const evaluator *e, const leat_node *node);
 // Nodes made since `first` are of no body: an initial value, and what it is computed from.
 void ev_region_leave_out(evaluator *e, leat_value initial);
-// The count of a random op, which differs in each iteration of the loops around.
+// iteration.c: the count of a random op, which differs in each iteration of the loops around.
 ev ev_region_count(evaluator *e, ev count, leat_span span);
 
 // What was called in the closed body with a rule of its own was called with what that is given.
@@ -124,6 +126,9 @@ typedef struct ev_repetition {
 ev_repetition ev_repetition_begin(evaluator *e, const leat_graph *from);
 leat_value ev_repeated(const ev_repetition *r, leat_value value);
 leat_node *ev_repeat_node(const ev_repetition *r, const leat_node *node);
+// Remembers that the gradient of the results, tensors that were just made, is the rule's.
+void ev_record_call(evaluator *e, const ev_function *rule, const ev_list *args, const ev *results,
+                    uint32_t count);
 // Calls with rules of their own, of those nodes by id, are such calls in the copies.
 void ev_repeat_records(const ev_repetition *r, const bool *repeated);
 

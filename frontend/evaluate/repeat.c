@@ -41,6 +41,21 @@ static const ev_list *list_in_copy(const ev_repetition *r, const ev_list *list) 
   return ev_with_items(r->e, whole, in_copy_of, (void *)r).list;
 }
 
+void ev_record_call(evaluator *e, const ev_function *rule, const ev_list *args, const ev *results,
+                    uint32_t count) {
+  ev_call_record *record = leat_new(e->arena, ev_call_record);
+  record->rule = rule;
+  record->args = args;
+  record->results = ev_make_list(e, results, count).list;
+  if (!record->results) return;
+  record->first = results[0].tensor.node;
+  for (uint32_t i = 0; i < count; i++) {
+    const leat_node *node = results[i].tensor.node;
+    if (node->id < record->first->id) record->first = node;
+    ev_set(e, &e->records, node, record);
+  }
+}
+
 // A call with a rule of its own is one in the copy, too.
 static void repeat_record(const ev_repetition *r, const ev_call_record *record) {
   evaluator *e = r->e;

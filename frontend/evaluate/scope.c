@@ -17,44 +17,6 @@
 
 enum { MAX_MEMBERS = 400000 };
 
-// -- The one namespace --------------------------------------------------------------------------
-
-typedef struct claim {
-  ev_claim_kind kind;
-  leat_span span;
-} claim;
-
-bool ev_claim_name(evaluator *e, ev_claim_kind kind, const char *name, leat_span span) {
-  static const char *const kinds[] = {"a binding", "a variable", "an instance", "an entry"};
-  const claim *old = leat_map_get(&e->claims, name);
-  if (old && old->kind == kind) return true;
-  if (old || (kind != EV_BINDING && leat_graph_find_node(e->graph, name))) {
-    bool assigned = kind == EV_BINDING && old && old->kind == EV_VARIABLE;
-    const char *way_out =
-        assigned ? ": `:=` gives it a value"
-        : kind == EV_INSTANCE
-            ? leat_arena_printf(e->arena, " already; this call may be named `as %s_net`", name)
-            : " already; entries, variables, instances and top-level names share one namespace";
-    ev_fail(e, span, "`%s` is %s%s", name, old ? kinds[old->kind] : "the name of a node", way_out);
-    if (old) leat_note_at(e->diag, old->span, "it is made here");
-    return false;
-  }
-  claim *made = leat_new(e->arena, claim);
-  *made = (claim){kind, span};
-  ev_set(e, &e->claims, name, made);
-  return true;
-}
-
-bool ev_check_path_part(evaluator *e, const char *name, leat_span span) {
-  if (leat_is_blank(name)) {
-    ev_fail(e, span, "%s", leat_habit_word(name, strlen(name)));
-    return false;
-  }
-  const char *problem = leat_name_problem(name, strlen(name));
-  if (problem) ev_fail(e, span, "`%s` cannot be a part of a path: %s", name, problem);
-  return !problem;
-}
-
 // -- Scopes -------------------------------------------------------------------------------------
 
 ev_scope *ev_scope_new(evaluator *e, ev_scope *parent) {
@@ -180,18 +142,6 @@ bool ev_bind_in_turn(evaluator *e, const leat_binding *target, ev value) {
 }
 
 // So that its node is found by the name that the text gives it, whatever the node is called.
-void ev_add_alias(evaluator *e, const char *name, ev value) {
-  if (e->initialising || e->frame->unnamed) return;
-  if (value.kind == EV_ROWS) value = ev_tensor(ev_rows_dense(e, value, e->span));
-  if (value.kind != EV_TENSOR) return;
-  const char *path = leat_intern_path(e->strings, e->path, name);
-  bool same = value.tensor.node->name == path && !value.tensor.port;
-  if (same && !leat_map_get(&e->aliases, path)) return;
-  leat_value *alias = leat_new(e->arena, leat_value);
-  *alias = value.tensor;
-  ev_set(e, &e->aliases, path, alias);
-}
-
 // -- Families -----------------------------------------------------------------------------------
 
 static const void *member_key(int64_t index) {
@@ -462,4 +412,29 @@ ev ev_path(evaluator *e, const leat_expr *expr) {
     return ev_fail(e, expr->span, "`$%s` is of the entry `%s`: nothing outside can use it%s",
                    expr->path, value.node->entry->name, shown_by(e, expr->path));
   return ev_tensor(value);
+}
+
+// -- All of them ---------------------------------------------------------------------------------
+
+// Values of the language that no text binds.
+static const char *const predefined[] = {"training", "job",  "task", "global_step",
+                                         "pi",       "true", "false"};
+
+static void add_keys(const leat_map *map, leat_arena *arena, ev_names *out) {
+  for (uint32_t i = 0; i < map->count; i++)
+    if (map->entries[i].value) leat_vec_push(arena, out, map->entries[i].key);
+}
+
+void ev_names_in_scope(const evaluator *e, const ev_scope *scope, leat_arena *arena,
+                       ev_names *out) {
+  for (; scope; scope = scope->parent) add_keys(&scope->names, arena, out);
+  add_keys(&e->functions, arena, out);
+  for (uint32_t i = 0; i < leat_stdlib_index_count; i++)
+    leat_vec_push(arena, out, leat_stdlib_index[i].name);
+  for (int dtype = 0; dtype < LEAT_DTYPE_COUNT; dtype++)
+    leat_vec_push(arena, out, leat_dtype_name((leat_dtype)dtype));
+  for (const ev_builtin *b = e->builtins; b->name; b++) leat_vec_push(arena, out, b->name);
+  for (int op = 0; op < LEAT_OP_COUNT; op++) leat_vec_push(arena, out, leat_op_name((leat_op)op));
+  for (size_t i = 0; i < sizeof predefined / sizeof *predefined; i++)
+    leat_vec_push(arena, out, predefined[i]);
 }

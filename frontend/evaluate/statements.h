@@ -44,9 +44,11 @@ typedef struct ev_placed {
 bool ev_enter_suffixes(evaluator *e, const leat_stmt *stmt, ev_placed *saved);
 void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *saved);
 
-// -- state.c --------------------------------------------------------------------------------------
+// -- variables.c ----------------------------------------------------------------------------------
 void ev_var(evaluator *e, const leat_stmt *stmt);
 void ev_assign(evaluator *e, const leat_stmt *stmt);
+
+// -- state.c --------------------------------------------------------------------------------------
 leat_value ev_last_read(evaluator *e, const leat_state *state); // what it was read as; {NULL}: not
 leat_value ev_read(evaluator *e, leat_state *state, leat_span span);
 ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span);

@@ -180,6 +180,11 @@ void ev_resolve_pending(evaluator *e, uint32_t first) {
     ev_fail(e, span, "`after` makes a cycle: `%s` would have to wait for itself", in_cycle->name);
 }
 
+void ev_body_ends(evaluator *e) {
+  ev_resolve_pending(e, e->region->pending);
+  ev_region_close(e);
+}
+
 // -- All of them --------------------------------------------------------------------------------
 
 static bool is_declaration(const leat_stmt *stmt) {

@@ -237,7 +237,7 @@ static void condition_again(const reversal *r, ev_again *how) {
     leat_value limit = ev_parameter(r, "limit", r->node->input_count + 1);
     holds = ev_operation(r, LEAT_OPERATOR_LESS, count, ev_tensor(limit));
   }
-  ev_region_close(r->e);
+  ev_body_ends(r->e);
   if (holds.node) ev_give(r, 0, holds);
 }
 
@@ -262,7 +262,7 @@ static bool body_again(const reversal *r, ev_again *how) {
           how->appends ? append_row(r, rows, values[k]) : ev_set_row(r, rows, count, values[k]);
     }
   }
-  ev_region_close(e);
+  ev_body_ends(e);
   for (uint32_t i = 0, row = row_first; i < results; i++) {
     if (!next[i].node) return false;
     ev_give(r, 1, next[i]);

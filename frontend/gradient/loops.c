@@ -73,7 +73,7 @@ static uint32_t wanted_count(const reversal *r) {
 static bool open_loop(const reversal *r) {
   ev_region_open(r->e);
   leat_value left = ev_operation(r, LEAT_OPERATOR_GREATER, ev_parameter(r, "count", 0), ev_int(0));
-  ev_region_close(r->e);
+  ev_body_ends(r->e);
   if (left.node) ev_give(r, 0, left);
   ev_region_open(r->e);
   return left.node;
@@ -92,7 +92,7 @@ static void add_result(results *all, uint32_t input, leat_value value) {
 // NULL: reported.
 static leat_node *close_loop(const reversal *r, bool ok, const results *all) {
   evaluator *e = r->e;
-  ev_region_close(e);
+  ev_body_ends(e);
   for (uint32_t i = 0; i < all->count; i++) ok = ok && all->values[i].node;
   if (!ok) {
     ev_region_drop(e);

@@ -119,7 +119,7 @@ static bool reverse_conditional(const reversal *r) {
     results[b] = leat_new_array(e->arena, ev, (size_t)count + 1);
     ev_region_open(e);
     ok = ok && reverse_branch(r, r->node->attrs[b].body, inputs, partials, results[b]);
-    ev_region_close(e);
+    ev_body_ends(e);
   }
   for (uint32_t i = 0; ok && i < count; i++) {
     ev both[] = {results[0][i], results[1][i]};
