@@ -2,14 +2,14 @@
 // is handed.
 #include "frontend/frontend.h"
 
-#include "frontend/evaluate/builtin.h"
+#include "frontend/values/builtin.h"
 
 #define PARAMS(...)                                                                                \
   { __VA_ARGS__ }
 static const ev_builtin builtins[] = {
 #define BUILTIN(name, function, required, collects, params, help)                                  \
   {#name, help, params, required, EV_COLLECTS_##collects, ev_builtin_##function},
-#include "frontend/evaluate/builtins.def"
+#include "frontend/values/builtins.def"
 #undef BUILTIN
     {0},
 };

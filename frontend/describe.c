@@ -1,9 +1,9 @@
 // Definitions as people read them: the `##` lines above, then the head up to its `{`; and what
 // names are.
 #include "base/name.h"
-#include "frontend/evaluate/builtin.h"
-#include "frontend/evaluate/evaluator.h"
 #include "frontend/syntax/parser.h"
+#include "frontend/values/builtin.h"
+#include "frontend/values/evaluator.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // Texts: what it takes to add one to the graph, and to take it back when it has an error.
 #include "frontend/frontend.h"
 
-#include "frontend/evaluate/builtin.h"
 #include "frontend/evaluate/evaluate.h"
+#include "frontend/values/builtin.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "frontend/evaluate/types.h"
 
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/names.h"
 #include "frontend/evaluate/statements.h"
+#include "frontend/values/names.h"
 
 #include <string.h>
 

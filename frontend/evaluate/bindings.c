@@ -4,9 +4,9 @@
 
 #include "base/name.h"
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/names.h"
-#include "frontend/evaluate/region.h"
-#include "frontend/evaluate/rows.h"
+#include "frontend/values/names.h"
+#include "frontend/values/region.h"
+#include "frontend/values/rows.h"
 
 #include <string.h>
 

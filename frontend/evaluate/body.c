@@ -1,7 +1,7 @@
 // Bodies as canonical text has them: with parameters, and what they yield last.
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/region.h"
 #include "frontend/evaluate/statements.h"
+#include "frontend/values/region.h"
 
 static bool make_parameter(evaluator *e, const leat_binding *param, uint32_t index) {
   leat_type *type = leat_new(e->arena, leat_type);

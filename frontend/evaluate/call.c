@@ -1,9 +1,9 @@
 // Calls: what is called, with what, and the evaluation of a function's body.
 #include "frontend/evaluate/calls.h"
 
-#include "frontend/evaluate/names.h"
-#include "frontend/evaluate/region.h"
 #include "frontend/evaluate/statements.h"
+#include "frontend/values/names.h"
+#include "frontend/values/region.h"
 
 #include <string.h>
 

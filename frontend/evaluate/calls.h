@@ -3,8 +3,8 @@
 #ifndef LEAT_FRONTEND_CALLS_H
 #define LEAT_FRONTEND_CALLS_H
 
-#include "frontend/evaluate/builtin.h"
 #include "frontend/evaluate/evaluate.h"
+#include "frontend/values/builtin.h"
 
 // -- types.c --------------------------------------------------------------------------------------
 // The type an expression means, all of its names being known in the scope of the frame.
@@ -26,94 +26,10 @@ bool ev_as_offsets(evaluator *e, ev value, leat_span span, leat_dim **out, uint3
 ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, const char *what,
           const char *hint);
 
-// -- known.c --------------------------------------------------------------------------------------
-// A scalar or a row of integers of which each is known as that; anything else as it is.
-ev ev_as_known(evaluator *e, ev value);
-// Whether it is known that each truth value of it is true.
-bool ev_holds(ev value);
-
 // -- bind.c ---------------------------------------------------------------------------------------
 // Binds the arguments to the parameters of `function` in a new scope; NULL: reported.
 ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_argument *args,
                             uint32_t count, leat_span call);
-
-// -- literal.c ------------------------------------------------------------------------------------
-// The value, or an item of the list, is of that kind.
-bool ev_has_kind(ev value, ev_kind kind);
-// A dim, or a list in which numbers are known only while running.
-bool ev_is_computed(const evaluator *e, ev value);
-// Of a literal, or lists of them, the dtype that holds them as they are written; -1: its natural
-// one.
-int ev_exact_dtype(ev value);
-// The literal's elements in the given type; one number fills the whole shape. False: reported.
-bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, leat_tensor *out);
-
-// -- weak.c ---------------------------------------------------------------------------------------
-// A tensor of numbers alone, which takes the dtype of what it meets.
-bool ev_is_weak(const evaluator *e, ev value);
-// A number or a dim, or a list of such and of weak scalars: no tensor yet.
-bool ev_is_of_numbers(const evaluator *e, ev value);
-// `number`: what it is a tensor of; NONE of a node whose inputs are weak.
-void ev_make_weak(evaluator *e, leat_value value, ev number);
-// What a loop carries; `carry`: where it says so if it meets what holds more, or NULL.
-void ev_make_carried(evaluator *e, leat_value value, ev_carry *carry);
-bool ev_runs(const evaluator *e, leat_value value); // a weak one that is that, or computed of it
-// What a region gives of numbers, behind it: a float alone is an f32, rounded from the output.
-ev ev_given_number(evaluator *e, leat_value output, leat_span span);
-// The result of an op of weak inputs is weak, where it has their dtype.
-void ev_note_weak(evaluator *e, ev result, const leat_value *inputs, uint32_t count);
-// A weak value in that dtype, where numbers of its kind have one there; others as they are.
-leat_value ev_settle(evaluator *e, leat_value value, leat_dtype dtype, leat_span span);
-// The same in a closed body of the innermost region, if the value is of it.
-leat_value ev_settle_inside(evaluator *e, uint32_t body, leat_value value, leat_dtype dtype,
-                            leat_span span);
-
-// The dtype that the inputs of an op meet in; -1: its numbers' own.
-typedef struct ev_meeting {
-  int dtype;
-  bool weak;     // so is the result: all are numbers
-  bool promotes; // integers of declared dtypes become floats, as a float is among the numbers
-} ev_meeting;
-int ev_dtype_of_numbers(const evaluator *e, ev value); // alone; -1: of ints, i32 or what holds them
-ev_meeting ev_meet(const evaluator *e, leat_op op, const ev *inputs, uint32_t count);
-
-// -- carried.c ------------------------------------------------------------------------------------
-// What a loop carries that begins with a number and has no type written, or is declared `any`.
-struct ev_carry {
-  leat_dtype dtype;
-  bool weak;      // it is a number yet; else it has the dtype that `next` gives it
-  bool counts;    // and stays one: its next value is made of it and ints
-  uint32_t grows; // 1 << each axis along which its next value has another extent
-};
-// The loops that are evaluated while one is tried, in their order, with what they carry: evaluated
-// again they begin with what is known of that.
-typedef struct ev_loop_types {
-  const leat_stmt *loop;
-  uint32_t count;
-  ev_carry *carries;
-} ev_loop_types;
-typedef struct ev_loops {
-  leat_vec(ev_loop_types) known;
-  uint32_t next; // the one to come
-  bool trying;
-  bool changed, grew; // the trial found another dtype, another axis that grows
-} ev_loops;
-int ev_rank_of(leat_dtype dtype); // 1 of integers, 2 of floats, 3 of complex numbers, else 0
-leat_dtype ev_running_dtype(leat_dtype own); // in which a number of that is computed while running
-bool ev_holds_more(leat_dtype than, leat_dtype dtype); // both of one such rank
-// What is known of the loop, whose leaves begin with these values, of the trial around it or of
-// one before; NULL: nothing.
-ev_carry *ev_carries_known(evaluator *e, const leat_stmt *loop, const ev *first, uint32_t count);
-// As they begin.
-ev_carry *ev_carries_new(evaluator *e, const ev *first, uint32_t count);
-void ev_carry_add(evaluator *e, const leat_stmt *loop, ev_carry *carries, uint32_t count);
-bool ev_carries_open(const ev_loops *loops); // another trial may find more
-// In a trial: what it meets has that dtype; its next value is this.
-void ev_carry_widen(evaluator *e, ev_carry *carry, leat_dtype dtype);
-void ev_carry_next(evaluator *e, ev_carry *carry, ev next);
-void ev_carry_grow(evaluator *e, ev_carry *carry, uint32_t axes);
-// Whether the next value is made of the name itself and of ints.
-bool ev_only_counts(evaluator *e, const leat_expr *next, const char *name);
 
 // -- call.c ---------------------------------------------------------------------------------------
 ev ev_callee(evaluator *e, const leat_expr *expr); // what is called; a value that can be is first
@@ -123,21 +39,6 @@ ev ev_call_definition(evaluator *e, const ev_function *function, const ev_argume
 // The arguments of a call, values and names; NULL: reported. `extra` is room for more behind them.
 ev_argument *ev_arguments(evaluator *e, const leat_arguments *args, uint32_t extra,
                           uint32_t *out_count);
-
-// -- nodes.c --------------------------------------------------------------------------------------
-bool ev_is_pure(leat_op op); // gives the same bits whoever runs it, and however often
-bool ev_is_random(leat_op op);
-// The two halves of ev_op: the values as tensors of the dtypes that the op takes, false: reported;
-// and the node, of which every output is a result.
-// `out_weak`: all that share the op's dtype are numbers.
-bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, leat_span span,
-                  leat_value *out, bool *out_weak);
-ev ev_build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
-            const leat_attr *attrs, leat_span span, const char *hint);
-// What a call or an index gives the user: its tensors that are older than node number `first` are
-// only passed on, and become identities. So they are values of their own, as they are where there
-// was something to do, for names and for gradients with respect to them.
-ev ev_own(evaluator *e, ev result, uint32_t first, leat_span span, const char *hint);
 
 // -- primitive.c ----------------------------------------------------------------------------------
 ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
@@ -176,5 +77,36 @@ int ev_compare_strings(ev left, ev right);                     // as memcmp says
 // -- builtins.c -----------------------------------------------------------------------------------
 ev ev_call_builtin(evaluator *e, const ev_builtin *builtin, const ev_argument *args, uint32_t count,
                    leat_span span, const char *hint);
+
+// -- growing.c ------------------------------------------------------------------------------------
+// Declared `any`: it grows along whichever axes it has to.
+bool ev_grows_anyhow(const leat_expr *declared);
+// The axes along which a result of that declared type may grow, 1 << each: those that are `?`.
+uint32_t ev_growing_axes(const leat_expr *declared, const leat_type *type);
+// The type, with the extents that the value has along such axes.
+leat_type ev_grown_to(const leat_type *type, uint32_t axes, leat_value value);
+// A literal of a type with such axes as a tensor, with its own extents there; others as they are.
+ev ev_fit_open(evaluator *e, const leat_expr *declared, ev value, leat_span span);
+// For messages: the type with a `?` along these axes, and where the other, of the same rank,
+// differs.
+const char *ev_open_type(evaluator *e, uint32_t axes, const leat_type *type,
+                         const leat_type *other);
+
+// -- trial.c --------------------------------------------------------------------------------------
+// What is evaluated between these is taken back: outside of any region, without warnings, and as if
+// no state had been used yet. Nothing that was there before changes. Dims stay, which types that
+// were found may have.
+typedef struct ev_trial {
+  ev_extent extent;
+  leat_graph *graph;
+  ev_region *region;
+  leat_map outside, orders;
+  uint32_t effects; // of the entry
+  uint32_t nodes;
+  bool mute;
+} ev_trial;
+// graph: where its nodes are made, an empty one; NULL: behind those of the session.
+ev_trial ev_trial_begin(evaluator *e, leat_graph *graph);
+void ev_trial_end(evaluator *e, ev_trial *trial);
 
 #endif

@@ -1,9 +1,9 @@
 // `if` and `while`: what is known while compiling is evaluated away, the rest becomes regions.
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/names.h"
-#include "frontend/evaluate/region.h"
 #include "frontend/evaluate/statements.h"
 #include "frontend/evaluate/types.h"
+#include "frontend/values/names.h"
+#include "frontend/values/region.h"
 #include "ops/shape.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "frontend/evaluate/statements.h"
 
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/names.h"
+#include "frontend/values/names.h"
 
 #include <ctype.h>
 #include <string.h>

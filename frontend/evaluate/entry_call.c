@@ -3,8 +3,8 @@
 #include "frontend/evaluate/statements.h"
 
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/names.h"
 #include "frontend/evaluate/types.h"
+#include "frontend/values/names.h"
 
 // The entry that the statement calls, or NULL: it is something else.
 static leat_entry *callee_of(const evaluator *e, const leat_stmt *stmt) {

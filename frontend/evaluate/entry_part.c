@@ -3,7 +3,7 @@
 #include "frontend/evaluate/statements.h"
 
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/names.h"
+#include "frontend/values/names.h"
 
 static bool is_error(const evaluator *e, const char *name) {
   const ev_binding *binding = name ? leat_map_get(&e->frame->scope->names, name) : NULL;

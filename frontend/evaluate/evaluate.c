@@ -2,8 +2,8 @@
 #include "frontend/evaluate/statements.h"
 
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/names.h"
-#include "frontend/evaluate/region.h"
+#include "frontend/values/names.h"
+#include "frontend/values/region.h"
 
 #include <inttypes.h>
 #include <string.h>

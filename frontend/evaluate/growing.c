@@ -1,7 +1,7 @@
 // Results of regions that are declared with a `?`, or `any`: along these axes they have another
 // extent each time.
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/region.h"
+#include "frontend/values/region.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 // the places where it is true, a list's member.
 #include "frontend/evaluate/calls.h"
 
-#include "frontend/evaluate/names.h"
 #include "frontend/evaluate/statements.h"
+#include "frontend/values/names.h"
 #include "ops/shape.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "base/tensor.h"
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/region.h"
+#include "frontend/values/region.h"
 #include "ops/ops.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // Which turn of the loops around it is: random numbers differ in each.
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/region.h"
+#include "frontend/values/region.h"
 
 static leat_value zero(evaluator *e, leat_span span) {
   leat_builder builder = ev_builder(e, span);

@@ -4,9 +4,9 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/names.h"
 #include "frontend/import.h"
 #include "frontend/syntax/parser.h"
+#include "frontend/values/names.h"
 
 #include <errno.h>
 #include <stdlib.h>

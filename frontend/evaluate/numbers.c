@@ -2,7 +2,7 @@
 // in 64 bits, so that a number keeps what it holds until it meets a dtype: cast(log(2.0), f64) is
 // the logarithm of 2 to the last bit of an f64.
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/region.h"
+#include "frontend/values/region.h"
 
 #include "frontend/evaluate/statements.h"
 #include "frontend/evaluate/types.h"

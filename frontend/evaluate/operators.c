@@ -1,7 +1,7 @@
 // Operators: on compile-time values they are computed here; on tensors they are sugar for ops.
 #include "frontend/evaluate/calls.h"
 
-#include "frontend/evaluate/rows.h"
+#include "frontend/values/rows.h"
 
 #include <math.h>
 #include <string.h>

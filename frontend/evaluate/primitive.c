@@ -3,9 +3,9 @@
 #include "frontend/evaluate/calls.h"
 
 #include "base/str.h"
-#include "frontend/evaluate/region.h"
 #include "frontend/evaluate/statements.h"
 #include "frontend/evaluate/types.h"
+#include "frontend/values/region.h"
 
 #include <string.h>
 

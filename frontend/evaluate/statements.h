@@ -48,21 +48,6 @@ void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *sav
 void ev_var(evaluator *e, const leat_stmt *stmt);
 void ev_assign(evaluator *e, const leat_stmt *stmt);
 
-// -- state.c --------------------------------------------------------------------------------------
-leat_value ev_last_read(evaluator *e, const leat_state *state); // what it was read as; {NULL}: not
-leat_value ev_read(evaluator *e, leat_state *state, leat_span span);
-ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span);
-// What the statement read whose nodes begin with number `first` waits for what the statement does:
-// no other uses it.
-void ev_forget_reads(evaluator *e, uint32_t first);
-leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value value, const char *hint,
-                    leat_span span);
-// Of the entry, whose statements are evaluated, what has no error; `failed` says which reported
-// one. The results that are not in it are in *out_missing. NULL: nothing is left, or all needs it.
-const leat_stmt *ev_entry_part(evaluator *e, const leat_stmt *stmt, const bool *failed,
-                               leat_bindings *out_missing);
-leat_state *ev_global_step(evaluator *e, leat_span span);
-
 // -- control.c ------------------------------------------------------------------------------------
 void ev_if(evaluator *e, const leat_stmt *stmt);
 void ev_while(evaluator *e, const leat_stmt *stmt);
@@ -82,6 +67,11 @@ bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, 
 // -- entry.c --------------------------------------------------------------------------------------
 void ev_entry(evaluator *e, const leat_stmt *stmt);
 void ev_leave_out(evaluator *e, const leat_stmt *stmt, const leat_withheld *errors);
+// entry_part.c: of the entry, whose statements are evaluated, what has no error; `failed` says
+// which reported one. The results that are not in it are in *out_missing. NULL: nothing is left, or
+// all needs it.
+const leat_stmt *ev_entry_part(evaluator *e, const leat_stmt *stmt, const bool *failed,
+                               leat_bindings *out_missing);
 
 // -- entry_call.c ---------------------------------------------------------------------------------
 // Whether the statement is a line of a REPL that runs an entry; the call is noted then.

@@ -1,8 +1,8 @@
 // What stands around or behind a statement: `on`, `colocate`, `after`.
 #include "frontend/evaluate/statements.h"
 
-#include "frontend/evaluate/names.h"
-#include "frontend/evaluate/region.h"
+#include "frontend/values/names.h"
+#include "frontend/values/region.h"
 #include "ir/device_name.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // What is evaluated and taken back, such as a call for the types of what it would give. All that
 // does so does it here, so that what evaluation changes is taken back in one place.
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/region.h"
+#include "frontend/values/region.h"
 
 #include <string.h>
 

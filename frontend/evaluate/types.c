@@ -5,8 +5,8 @@
 #include "base/name.h"
 
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/names.h"
 #include "frontend/evaluate/statements.h"
+#include "frontend/values/names.h"
 #include "ops/shape.h"
 
 #include <ctype.h>

@@ -9,9 +9,9 @@
 // anywhere in a function counts as known in all of it.
 #include "frontend/evaluate/statements.h"
 
-#include "frontend/evaluate/builtin.h"
-#include "frontend/evaluate/names.h"
 #include "frontend/evaluate/types.h"
+#include "frontend/values/builtin.h"
+#include "frontend/values/names.h"
 
 #include <ctype.h>
 #include <string.h>

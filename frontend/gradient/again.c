@@ -1,6 +1,7 @@
 // A loop, done again: as often as it turns or up to a limit, from its beginning or from some
 // iteration on. It counts, and keeps what it carries, row by row: of an array that it changes in a
 // few places these, and what was there, by which each turn is undone.
+#include "frontend/evaluate/evaluate.h"
 #include "frontend/gradient/reversal.h"
 #include "ops/appended.h"
 #include "ops/turns.h"

@@ -7,8 +7,8 @@
 // constraints.
 #include "frontend/gradient/walk.h"
 
-#include "frontend/evaluate/region.h"
-#include "frontend/evaluate/rows.h"
+#include "frontend/values/region.h"
+#include "frontend/values/rows.h"
 
 #include <string.h>
 

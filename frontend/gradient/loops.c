@@ -14,8 +14,8 @@
 // makes others; where, `next_chunk` of the library says (stdlib/grad.leat).
 #include "frontend/gradient/walk.h"
 
-#include "frontend/evaluate/rows.h"
 #include "frontend/gradient/reversal.h"
+#include "frontend/values/rows.h"
 #include "ops/turns.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 // The gradient of a branch is a branch on the same predicate; that of a loop stands in loops.c.
 #include "frontend/gradient/walk.h"
 
-#include "frontend/evaluate/rows.h"
 #include "frontend/gradient/reversal.h"
+#include "frontend/values/rows.h"
 
 // -- Branches -----------------------------------------------------------------------------------
 

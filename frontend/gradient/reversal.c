@@ -2,7 +2,7 @@
 #include "frontend/gradient/reversal.h"
 
 #include "frontend/evaluate/evaluate.h"
-#include "frontend/evaluate/rows.h"
+#include "frontend/values/rows.h"
 
 bool ev_has_gradient(leat_value value) {
   return leat_dtype_in_class(leat_value_type(value)->dtype, LEAT_CLASS_INEXACT);

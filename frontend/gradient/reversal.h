@@ -6,7 +6,7 @@
 #ifndef LEAT_FRONTEND_REVERSAL_H
 #define LEAT_FRONTEND_REVERSAL_H
 
-#include "frontend/evaluate/region.h"
+#include "frontend/values/region.h"
 
 typedef struct reversal {
   evaluator *e;

@@ -3,7 +3,7 @@
 // identity.
 #include "frontend/gradient/walk.h"
 
-#include "frontend/evaluate/region.h"
+#include "frontend/values/region.h"
 
 typedef struct arguments {
   const ev_found_calls *calls;

@@ -9,8 +9,8 @@
 #include "frontend/gradient/walk.h"
 
 #include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/region.h"
-#include "frontend/evaluate/rows.h"
+#include "frontend/values/region.h"
+#include "frontend/values/rows.h"
 #include "ops/raise.h"
 
 // What is raised.

@@ -1,10 +1,11 @@
 // Literals as tensors: compile-time numbers and lists become constants of the dtype they meet.
-#include "frontend/evaluate/calls.h"
+#include "frontend/values/names.h"
+#include "frontend/values/tensors.h"
 
 #include "base/half.h"
 #include "base/number.h"
-#include "frontend/evaluate/rows.h"
-#include "frontend/evaluate/statements.h"
+#include "frontend/values/region.h"
+#include "frontend/values/rows.h"
 #include "ops/complex.h"
 
 #include <string.h>

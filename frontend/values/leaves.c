@@ -1,6 +1,6 @@
 // What a region takes and gives: tensors, and lists of them, which are taken apart for its node and
 // put together again.
-#include "frontend/evaluate/region.h"
+#include "frontend/values/region.h"
 
 #include <string.h>
 

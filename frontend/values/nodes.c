@@ -1,8 +1,8 @@
 // Nodes: where and under which name they are made, and how values become the inputs of an op.
-#include "frontend/evaluate/calls.h"
+#include "frontend/values/tensors.h"
 
-#include "frontend/evaluate/names.h"
-#include "frontend/evaluate/rows.h"
+#include "frontend/values/names.h"
+#include "frontend/values/rows.h"
 
 // -- Inputs -------------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 // Compile-time values: making, comparing and printing them, and the limits on how much of them one
 // text may make.
-#include "frontend/evaluate/value.h"
+#include "frontend/values/value.h"
 
-#include "frontend/evaluate/names.h"
+#include "frontend/values/names.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,11 +1,10 @@
 // Regions: the nodes of a body stand at the end of the graph while it is open (ops/region.h). What
 // belongs further out and is made meanwhile (the read of a variable, an initial value) is noted in
 // e->outside, and stays there when the body is closed.
-#include "frontend/evaluate/region.h"
+#include "frontend/values/region.h"
 
-#include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/names.h"
-#include "frontend/evaluate/statements.h"
+#include "frontend/values/names.h"
+#include "frontend/values/tensors.h"
 
 #include <string.h>
 

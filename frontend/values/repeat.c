@@ -1,7 +1,7 @@
 // Nodes done again with other values in the place of some: what a body does, with its parameters
 // given, or what depends on a value, with another one there. What they bind are dims of their own.
-#include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/region.h"
+#include "frontend/values/region.h"
+#include "frontend/values/tensors.h"
 #include "ir/substitution.h"
 #include "ops/turns.h"
 

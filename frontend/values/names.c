@@ -1,9 +1,9 @@
 // All names that something has: what is suggested for one that nothing has, and what completes one
 // that is being typed.
-#include "frontend/evaluate/names.h"
+#include "frontend/values/names.h"
 
-#include "frontend/evaluate/builtin.h"
 #include "frontend/syntax/lexer.h"
+#include "frontend/values/builtin.h"
 #include "stdlib/stdlib.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // What a text, or an entry, changes, and how it is taken back when it has an error.
-#include "frontend/evaluate/evaluator.h"
+#include "frontend/values/evaluator.h"
 
 void ev_set(evaluator *e, leat_map *map, const void *key, void *value) {
   leat_vec_push(e->arena, &e->undo, (ev_undo){map, key, leat_map_get(map, key)});

@@ -1,8 +1,9 @@
-// What a name means where it stands, and who has it. Internal to frontend/evaluate/.
+// What a name means where it stands, who has it, and what nodes are called.
 #ifndef LEAT_FRONTEND_NAMES_H
 #define LEAT_FRONTEND_NAMES_H
 
-#include "frontend/evaluate/evaluate.h"
+#include "frontend/values/evaluator.h"
+#include "ops/build.h"
 
 // -- scope.c --------------------------------------------------------------------------------------
 ev_binding *ev_lookup(const ev_scope *scope, const char *name);
@@ -31,6 +32,10 @@ const ev_function *ev_find_function(evaluator *e, const char *name);
 typedef leat_vec(const char *) ev_names;
 // All that a name can mean there; the list is in `arena`.
 void ev_names_in_scope(const evaluator *e, const ev_scope *scope, leat_arena *arena, ev_names *out);
+ev_scope *ev_scope_new(evaluator *e, ev_scope *parent);
+bool ev_bind(evaluator *e, ev_scope *scope, leat_span span, const char *name, ev value);
+const ev_function *ev_find_library(evaluator *e, const char *name); // whatever the user defined
+const ev_function *ev_find_gradient(evaluator *e, const char *name);
 
 // -- naming.c -------------------------------------------------------------------------------------
 // Entries, top-level bindings, state and instances share one namespace. False: the name is of
@@ -39,6 +44,10 @@ typedef enum ev_claim_kind { EV_BINDING, EV_VARIABLE, EV_INSTANCE, EV_ENTRY_NAME
 bool ev_claim_name(evaluator *e, ev_claim_kind kind, const char *name, leat_span span);
 // Whether `name` can be a part of a path, and so of the names of nodes and variables.
 bool ev_check_path_part(evaluator *e, const char *name, leat_span span);
+leat_builder ev_builder(evaluator *e, leat_span span);
+const char *ev_node_name(evaluator *e, const char *hint, const char *fallback);
+// The short name that a path has within the entry, or itself; the entry may be NULL.
+const char *ev_name_within(const leat_entry *entry, const char *name);
 
 // -- instances.c ----------------------------------------------------------------------------------
 // What a path of instances leads to from the frame.

@@ -6,10 +6,10 @@
 // needs the whole of it. What keeps them sparse: a sign, a factor or divisor (a scalar or a tensor
 // of the same shape: rows that are not there are zero and stay so), their sum with others and with
 // a tensor, `v += rows`, the gradient of a gather of gathered rows, and a loop (loops.c).
-#include "frontend/evaluate/rows.h"
+#include "frontend/values/rows.h"
 
-#include "frontend/evaluate/builtin.h"
-#include "frontend/evaluate/evaluate.h"
+#include "frontend/values/builtin.h"
+#include "frontend/values/tensors.h"
 
 ev ev_make_rows(evaluator *e, const leat_type *type, ev indices, ev values) {
   if (indices.kind != EV_TENSOR || values.kind != EV_TENSOR) return ev_error();

@@ -2,7 +2,7 @@
 #ifndef LEAT_FRONTEND_BUILTIN_H
 #define LEAT_FRONTEND_BUILTIN_H
 
-#include "frontend/evaluate/value.h"
+#include "frontend/values/value.h"
 
 enum { EV_MAX_PARAMS = 5 };
 
@@ -30,7 +30,7 @@ struct ev_builtin {
 
 #define BUILTIN(name, function, required, collects, params, help)                                  \
   ev ev_builtin_##function(evaluator *e, const ev_builtin_call *call);
-#include "frontend/evaluate/builtins.def"
+#include "frontend/values/builtins.def"
 #undef BUILTIN
 const ev_builtin *ev_builtins(void); // all of them, the last one without a name
 

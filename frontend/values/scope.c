@@ -3,14 +3,15 @@
 // A name is looked for in the scopes from the innermost out, then among the dtypes, the
 // compile-time values of the language, the user's functions, and the library: stdlib/, builtins and
 // ops. Code of the library does not see the user's names, so that no user breaks it.
-#include "frontend/evaluate/names.h"
+#include "frontend/values/builtin.h"
+#include "frontend/values/names.h"
 
 #include "base/name.h"
-#include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/rows.h"
-#include "frontend/evaluate/statements.h"
 #include "frontend/syntax/habits.h"
 #include "frontend/syntax/parser.h"
+#include "frontend/values/region.h"
+#include "frontend/values/rows.h"
+#include "frontend/values/tensors.h"
 #include "stdlib/stdlib.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // What tensors hold, where that is known while compiling (ops/known.h), as numbers and lists.
-#include "frontend/evaluate/calls.h"
+#include "frontend/values/builtin.h"
+#include "frontend/values/tensors.h"
 
 #include "ops/known.h"
 

@@ -3,10 +3,10 @@
 // other's. They never leave the walk: what a rule and the text are handed has as many rows as there
 // are, or is the whole tensor inside of a region, which would be none of launches if it computed a
 // dim.
-#include "frontend/evaluate/rows.h"
+#include "frontend/values/rows.h"
 
-#include "frontend/evaluate/evaluate.h"
-#include "frontend/evaluate/region.h"
+#include "frontend/values/region.h"
+#include "frontend/values/tensors.h"
 
 ev ev_count_rows(evaluator *e, const leat_type *type, leat_value indices, leat_value values,
                  leat_value count) {

@@ -70,7 +70,7 @@ typedef struct ev_rows {
   leat_value indices; // an integer[n]
   leat_value values;  // T[n, …]
   leat_type type;     // of the tensor they stand for: T[rows, …]
-  leat_value count;   // an i64: so many are meant (frontend/evaluate/counted_rows.c); {NULL}: all
+  leat_value count;   // an i64: so many are meant (frontend/values/counted_rows.c); {NULL}: all
 } ev_rows;
 
 struct ev_list {

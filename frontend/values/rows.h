@@ -2,8 +2,8 @@
 #ifndef LEAT_FRONTEND_ROWS_H
 #define LEAT_FRONTEND_ROWS_H
 
-#include "frontend/evaluate/value.h"
 #include "frontend/syntax/ast.h"
+#include "frontend/values/value.h"
 
 // -- rows.c ---------------------------------------------------------------------------------------
 ev ev_make_rows(evaluator *e, const leat_type *type, ev indices, ev values);

@@ -4,10 +4,10 @@
 // had been written for it, so that nothing is rounded twice. What a loop carries (carried.c) or an
 // `if` gives of numbers alone is computed in 64 bits, since nobody knows then what it will meet; it
 // is converted, from these, where it does.
-#include "frontend/evaluate/calls.h"
+#include "frontend/values/tensors.h"
 
-#include "frontend/evaluate/names.h"
-#include "frontend/evaluate/region.h"
+#include "frontend/values/names.h"
+#include "frontend/values/region.h"
 #include "ops/complex.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef LEAT_FRONTEND_REGION_H
 #define LEAT_FRONTEND_REGION_H
 
-#include "frontend/evaluate/evaluate.h"
+#include "frontend/values/evaluator.h"
 #include "ir/substitution.h"
 #include "ops/region.h"
 
@@ -37,7 +37,6 @@ void ev_region_begin(evaluator *e, ev_region *region, leat_op op, const char *na
 // Between these, statements are the body's, in a scope of its own.
 void ev_region_open(evaluator *e);
 void ev_region_close(evaluator *e);
-void ev_body_ends(evaluator *e); // suffixes.c: closes it when names in `after` mean their nodes
 // The node's results, behind which the variables have their new values: first `count` that the
 // caller gave each body (leat_region_give). NULL: there is a mistake, reported.
 leat_node *ev_region_end(evaluator *e, const leat_value *predicate);
@@ -52,51 +51,6 @@ typedef struct ev_stepped_out {
 ev_stepped_out ev_region_step_out(evaluator *e);
 ev_stepped_out ev_region_step_to(evaluator *e, ev_region *region); // any around, or itself
 void ev_region_step_back(evaluator *e, ev_stepped_out out);
-
-// -- leaves.c -------------------------------------------------------------------------------------
-// A list that holds tensors, or nothing, is taken apart; what it is made of are its leaves.
-typedef struct ev_leaf {
-  ev value;
-  const char *place; // "[1][0]" in the lists; "" of what is no list
-} ev_leaf;
-typedef leat_vec(ev_leaf) ev_leaves;
-// Adds the leaves of two values of one form, which is the lists with the leaves' numbers. NONE:
-// they differ in form.
-ev ev_take_apart(evaluator *e, ev a, ev b, ev_leaves *out_a, ev_leaves *out_b);
-ev ev_put_together(evaluator *e, ev form, const ev *leaves);                   // those by number
-const char *ev_leaf_name(evaluator *e, const char *name, const ev_leaf *leaf); // "h_1_0"
-const char *ev_form_text(evaluator *e, ev value); // for messages: "f32[3]", "[f32[], i32[]]"
-
-// -- growing.c ------------------------------------------------------------------------------------
-// Declared `any`: it grows along whichever axes it has to.
-bool ev_grows_anyhow(const leat_expr *declared);
-// The axes along which a result of that declared type may grow, 1 << each: those that are `?`.
-uint32_t ev_growing_axes(const leat_expr *declared, const leat_type *type);
-// The type, with the extents that the value has along such axes.
-leat_type ev_grown_to(const leat_type *type, uint32_t axes, leat_value value);
-// A literal of a type with such axes as a tensor, with its own extents there; others as they are.
-ev ev_fit_open(evaluator *e, const leat_expr *declared, ev value, leat_span span);
-// For messages: the type with a `?` along these axes, and where the other, of the same rank,
-// differs.
-const char *ev_open_type(evaluator *e, uint32_t axes, const leat_type *type,
-                         const leat_type *other);
-
-// -- trial.c --------------------------------------------------------------------------------------
-// What is evaluated between these is taken back: outside of any region, without warnings, and as if
-// no state had been used yet. Nothing that was there before changes. Dims stay, which types that
-// were found may have.
-typedef struct ev_trial {
-  ev_extent extent;
-  leat_graph *graph;
-  ev_region *region;
-  leat_map outside, orders;
-  uint32_t effects; // of the entry
-  uint32_t nodes;
-  bool mute;
-} ev_trial;
-// graph: where its nodes are made, an empty one; NULL: behind those of the session.
-ev_trial ev_trial_begin(evaluator *e, leat_graph *graph);
-void ev_trial_end(evaluator *e, ev_trial *trial);
 
 // state.c asks these inside a body.
 leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span);
@@ -113,6 +67,20 @@ ev ev_region_count(evaluator *e, ev count, leat_span span);
 
 // What was called in the closed body with a rule of its own was called with what that is given.
 void ev_keep_records(evaluator *e, leat_region *built, leat_builder *builder, uint32_t number);
+
+// -- leaves.c -------------------------------------------------------------------------------------
+// A list that holds tensors, or nothing, is taken apart; what it is made of are its leaves.
+typedef struct ev_leaf {
+  ev value;
+  const char *place; // "[1][0]" in the lists; "" of what is no list
+} ev_leaf;
+typedef leat_vec(ev_leaf) ev_leaves;
+// Adds the leaves of two values of one form, which is the lists with the leaves' numbers. NONE:
+// they differ in form.
+ev ev_take_apart(evaluator *e, ev a, ev b, ev_leaves *out_a, ev_leaves *out_b);
+ev ev_put_together(evaluator *e, ev form, const ev *leaves);                   // those by number
+const char *ev_leaf_name(evaluator *e, const char *name, const ev_leaf *leaf); // "h_1_0"
+const char *ev_form_text(evaluator *e, ev value); // for messages: "f32[3]", "[f32[], i32[]]"
 
 // -- repeat.c -------------------------------------------------------------------------------------
 // Nodes done again, at the end of the graph, with what stands for others in their places.
@@ -141,5 +109,16 @@ leat_node *const *ev_region_repeat(evaluator *e, const leat_graph *body, const l
 // of `by` in their places: the values become those of that.
 void ev_substitute(evaluator *e, leat_value *values, uint32_t count, const leat_value *of,
                    const leat_value *by, uint32_t of_count);
+
+// -- state.c --------------------------------------------------------------------------------------
+leat_value ev_last_read(evaluator *e, const leat_state *state); // what it was read as; {NULL}: not
+leat_value ev_read(evaluator *e, leat_state *state, leat_span span);
+ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span);
+// What the statement read whose nodes begin with number `first` waits for what the statement does:
+// no other uses it.
+void ev_forget_reads(evaluator *e, uint32_t first);
+leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value value, const char *hint,
+                    leat_span span);
+leat_state *ev_global_step(evaluator *e, leat_span span);
 
 #endif

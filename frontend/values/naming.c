@@ -1,6 +1,6 @@
 // What things are called: nodes and where they are made, the one namespace of what lasts, and which
 // name is meant by one that nothing has.
-#include "frontend/evaluate/names.h"
+#include "frontend/values/names.h"
 
 #include "base/name.h"
 #include "frontend/syntax/habits.h"

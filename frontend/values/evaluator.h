@@ -1,39 +1,24 @@
 // What is evaluated and how far: scopes, frames, the state of the frontend, its limits.
 //
-// What others use of evaluation stands in value.h, here, in evaluate.h and builtin.h; what its
-// files use of one another in names.h, statements.h, calls.h and types.h:
+// What evaluation works on, each header with its files; none of it evaluates anything:
 //
-//   value.h       value.c      compile-time values, limits
+//   value.h       value.c      compile-time values, errors, limits
 //   evaluator.h   rollback.c   what a text may change, and how it is taken back
 //   names.h       scope.c      names, families, functions  names.c      what completes a name
 //                 naming.c     names of nodes, namespace   instances.c  calls that name variables
-//   statements.h  modules.c    texts and what they use     evaluate.c   statements, expressions
-//                 bindings.c   what stands left of `=`     suffixes.c   on, colocate, after
-//                 variables.c  variables                   initial.c    their initial values
-//                 state.c      how they are read and written, in which order
-//                 entry.c      entries                     unused.c     parameters of no use
-//                 entry_call.c entries that a line of a REPL runs
-//   region.h      control.c    if and while                region.c     bodies while running
-//                 leaves.c     lists of tensors there         repeat.c     nodes done again
-//                 growing.c    results with a `?`          carried.c    dtypes of what loops carry
-//                 iteration.c  which turn it is
-//   calls.h       call.c       calls of functions          bind.c       and their arguments
-//                 primitive.c  calls of primitive ops      numbers.c    of numbers
-//                 operators.c  what + and its like mean    nodes.c      nodes of the graph
-//                 literal.c    literals as tensors         sequences.c  lists and strings
-//                 weak.c       numbers that meet tensors
-//                 indexing.c   x[…]                        einsum.c     einsum
-//                 index_tensors.c  x[…] of integer tensors
-//                 types.c      types, and values that fit them
-//   builtin.h     builtins.c   compile-time functions (builtins.def)
-//                 trial.c      types of a call not made
+//   tensors.h     literal.c    literals as tensors         nodes.c      nodes of the graph
+//                 weak.c       numbers that meet tensors   carried.c    dtypes of what loops carry
+//                 known.c      what small tensors hold
+//   region.h      region.c     bodies while running        state.c      reads, writes, their order
+//                 leaves.c     lists of tensors there      repeat.c     nodes done again
 //   rows.h        rows.c       sparse rows                 counted_rows.c  some of them meant
 //                 zeros.c      gradients that are zeros
+//   builtin.h     builtins.def compile-time functions
 #ifndef LEAT_FRONTEND_EVALUATOR_H
 #define LEAT_FRONTEND_EVALUATOR_H
 
 #include "base/data_file.h"
-#include "frontend/evaluate/value.h"
+#include "frontend/values/value.h"
 
 typedef struct ev_binding {
   ev value;

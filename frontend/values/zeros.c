@@ -4,9 +4,9 @@
 // them mostly zeros again. Such a node is taken back and zeros stand for it, a sum with them is its
 // other term, and gradients that are zeros are handed on to nobody: nothing is computed for them,
 // and nothing infinite spoils them, as it would a product. Other zeros are numbers like any.
-#include "frontend/evaluate/rows.h"
+#include "frontend/values/rows.h"
 
-#include "frontend/evaluate/evaluate.h"
+#include "frontend/values/tensors.h"
 
 #include <string.h>
 

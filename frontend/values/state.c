@@ -3,12 +3,11 @@
 // Within an entry, operations on one state take effect in the order of the text. That is control
 // edges: a write waits for the reads since the last write and for that write; a read waits for the
 // last write.
-#include "frontend/evaluate/statements.h"
+#include "frontend/values/region.h"
 
-#include "frontend/evaluate/calls.h"
-#include "frontend/evaluate/names.h"
-#include "frontend/evaluate/region.h"
-#include "frontend/evaluate/rows.h"
+#include "frontend/values/names.h"
+#include "frontend/values/rows.h"
+#include "frontend/values/tensors.h"
 
 #include <string.h>
 

@@ -5,10 +5,10 @@
 // evaluated again with what was found, until nothing changes. Loops in it are not tried for
 // themselves: what is found of them is noted in their order, so that the work grows with the depth
 // of nesting, and does not double with each loop around.
-#include "frontend/evaluate/calls.h"
+#include "frontend/values/tensors.h"
 
-#include "frontend/evaluate/names.h"
-#include "frontend/evaluate/region.h"
+#include "frontend/values/names.h"
+#include "frontend/values/region.h"
 
 // -- Dtypes -------------------------------------------------------------------------------------
 
