@@ -20,7 +20,8 @@ const char *ev_as_dynamic_items(evaluator *e, ev value, leat_span span);
 bool ev_as_dims(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count);
 // Numbers below 0 too.
 bool ev_as_offset(evaluator *e, ev value, leat_span span, leat_dim *out);
-bool ev_as_offsets(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count);
+bool ev_as_offsets(evaluator *e, ev value, uint32_t most, leat_span span, leat_dim **out,
+                   uint32_t *count);
 // A value for something declared as `declared` (NULL: anything): a literal becomes a tensor of that
 // type, a variable is read, the rest is checked. `what` is for messages: "`y`".
 ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, const char *what,

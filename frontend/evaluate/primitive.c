@@ -57,15 +57,20 @@ static bool sort_axes(evaluator *e, int64_t *axes, uint32_t count, leat_span spa
   return true;
 }
 
+// As many as a tensor has axes; of a region, of all that it lets grow.
+static uint32_t most_items(const op_call *call) {
+  return call->info->kind == LEAT_KIND_REGION ? EV_MAX_LIST : LEAT_MAX_RANK;
+}
+
 static bool int_list(evaluator *e, const op_call *call, const char *name, ev value, bool axes,
                      leat_span span, leat_attr *out) {
   value = ev_as_known(e, value);
   ev_list one = {.count = 1, .items = &(ev){.kind = EV_INT, .i = value.i}};
   if (value.kind == EV_INT) value = (ev){.kind = EV_LIST, .list = &one};
-  if (value.kind != EV_LIST || value.list->count > LEAT_MAX_RANK) {
+  if (value.kind != EV_LIST || value.list->count > most_items(call)) {
     ev_fail(e, span,
-            "attribute `%s` of `%s`: expected an int or a list of at most %d ints, found %s", name,
-            call->info->name, LEAT_MAX_RANK,
+            "attribute `%s` of `%s`: expected an int or a list of at most %u ints, found %s", name,
+            call->info->name, most_items(call),
             value.kind == EV_LIST ? "more" : ev_found_no_int(e, value));
     return false;
   }
@@ -123,7 +128,9 @@ static bool shape_list(evaluator *e, const op_call *call, ev value, leat_span sp
   if (call->op == LEAT_OP_reshape && !e->absolute) value = fill_hole(e, call, value, span);
   // Padding by a negative number takes elements away.
   bool signed_too = call->op == LEAT_OP_pad || e->absolute;
-  if (!(signed_too ? ev_as_offsets : ev_as_dims)(e, value, span, &dims, &out->count)) return false;
+  if (signed_too ? !ev_as_offsets(e, value, most_items(call), span, &dims, &out->count)
+                 : !ev_as_dims(e, value, span, &dims, &out->count))
+    return false;
   out->dims = dims;
   return true;
 }

@@ -93,8 +93,8 @@ const char *ev_as_dynamic_items(evaluator *e, ev value, leat_span span) {
                            is_word ? "" : "(", text, is_word ? "" : ")");
 }
 
-static bool as_dims(evaluator *e, ev value, bool negative, leat_span span, leat_dim **out,
-                    uint32_t *count) {
+static bool as_dims(evaluator *e, ev value, bool negative, uint32_t most, leat_span span,
+                    leat_dim **out, uint32_t *count) {
   value = ev_as_known(e, value);
   if (value.kind == EV_ERROR) return false;
   if (value.kind != EV_LIST) {
@@ -102,8 +102,8 @@ static bool as_dims(evaluator *e, ev value, bool negative, leat_span span, leat_
             ev_as_dynamic_items(e, value, span));
     return false;
   }
-  if (value.list->count > LEAT_MAX_RANK) {
-    ev_fail(e, span, "%u dimensions; at most %d are supported", value.list->count, LEAT_MAX_RANK);
+  if (value.list->count > most) {
+    ev_fail(e, span, "%u dimensions; at most %u are supported", value.list->count, most);
     return false;
   }
   *count = value.list->count;
@@ -114,11 +114,12 @@ static bool as_dims(evaluator *e, ev value, bool negative, leat_span span, leat_
 }
 
 bool ev_as_dims(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count) {
-  return as_dims(e, value, false, span, out, count);
+  return as_dims(e, value, false, LEAT_MAX_RANK, span, out, count);
 }
 
-bool ev_as_offsets(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count) {
-  return as_dims(e, value, true, span, out, count);
+bool ev_as_offsets(evaluator *e, ev value, uint32_t most, leat_span span, leat_dim **out,
+                   uint32_t *count) {
+  return as_dims(e, value, true, most, span, out, count);
 }
 
 static bool add_dim(evaluator *e, leat_type *type, leat_dim dim, leat_span span) {
