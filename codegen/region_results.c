@@ -8,14 +8,8 @@
 #include "codegen/units.h"
 #include "ops/appended.h"
 
-#include <assert.h>
-
 static bool is_loop(const leat_node *node) {
   return node->op == LEAT_OP_while_loop;
-}
-
-static leat_graph *body_of(const leat_node *node, uint32_t i) {
-  return leat_node_body(node, (int)i);
 }
 
 // -- Places ---------------------------------------------------------------------------------------
@@ -122,7 +116,7 @@ static void store_results(leat_table *body, const leat_item *yield, leat_storage
     leat_item *value = yield->inputs[i];
     if (value->held == made[i]) continue; // it is there
     const leat_node *node = body->body->owner;
-    bool appended = body->body == body_of(node, 1) && leat_loop_appends(node, i);
+    bool appended = body->body == leat_node_body(node, 1) && leat_loop_appends(node, i);
     if (appended) leave_out(body, value);
     leat_item *store = leat_item_store(body, appended ? value->inputs[1] : value, made[i]);
     store->appends = appended;
@@ -133,7 +127,7 @@ static void store_results(leat_table *body, const leat_item *yield, leat_storage
 
 void leat_region_store_results(leat_table *body, leat_item *yield) {
   const leat_node *node = body->body->owner;
-  bool condition = is_loop(node) && body->body == body_of(node, 0);
+  bool condition = is_loop(node) && body->body == leat_node_body(node, 0);
   leat_storage **places =
       condition ? &body->region->region.predicate : leat_region_places_of(body->cg, node)->results;
   leat_storage **made = condition ? places : leat_region_update_in_place(body, yield, places);

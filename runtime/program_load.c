@@ -1,5 +1,6 @@
 // A program of an image that came from elsewhere: every byte of it is checked, and all that an
-// image may need is linked. It runs seldom: compiled for size.
+// image may need is linked.
+// It runs seldom: compiled for size.
 #include "runtime/program.h"
 
 #include <stdlib.h>

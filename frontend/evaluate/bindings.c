@@ -303,6 +303,7 @@ void ev_bind_statement(evaluator *e, const leat_stmt *stmt) {
 
 // -- Aliases --------------------------------------------------------------------------------------
 
+// So that its node is found by the name that the text gives it, whatever the node is called.
 void ev_add_alias(evaluator *e, const char *name, ev value) {
   if (e->initialising || e->frame->unnamed) return;
   if (value.kind == EV_ROWS) value = ev_tensor(ev_rows_dense(e, value, e->span));

@@ -45,6 +45,10 @@ ev_argument *ev_arguments(evaluator *e, const leat_arguments *args, uint32_t ext
 ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
               const char *hint);
 
+// -- iteration.c ----------------------------------------------------------------------------------
+// The count of a random op, which differs in each iteration of the loops around.
+ev ev_region_count(evaluator *e, ev count, leat_span span);
+
 // -- numbers.c ------------------------------------------------------------------------------------
 // An op on compile-time numbers, or the larger or smaller of two dims. EV_NONE: it is not that.
 ev ev_call_on_numbers(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,

@@ -2,11 +2,11 @@
 // a walk of gradients that begins with it, and from the right. The first is linear in its
 // direction, so that the second is the gradient of the first with respect to that; what the
 // direction was does not matter then.
-#include "frontend/values/builtin.h"
-#include "frontend/values/rows.h"
-
 #include "frontend/gradient/walk.h"
+
+#include "frontend/values/builtin.h"
 #include "frontend/values/region.h"
+#include "frontend/values/rows.h"
 #include "ops/shape.h"
 
 // One value, or a list of them.

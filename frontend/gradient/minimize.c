@@ -1,9 +1,9 @@
 // What texts ask gradients for: grad, trainables, and apply and minimize, which call an optimiser
 // once for each variable, below its name and where it is.
+#include "frontend/gradient/walk.h"
+
 #include "frontend/values/builtin.h"
 #include "frontend/values/rows.h"
-
-#include "frontend/gradient/walk.h"
 
 #include <string.h>
 

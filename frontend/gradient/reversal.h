@@ -52,8 +52,8 @@ typedef struct ev_again {
   leat_node *const *copies[LEAT_REGION_BODIES]; // and of what else is in them
 } ev_again;
 leat_node *ev_run_again(const reversal *r, ev_again *how); // NULL: reported
+bool ev_may_replace(const reversal *r);                    // nobody sees that it is another loop
 // The loop with its count, and what it kept, is the loop from now on: it is not run twice.
-bool ev_may_replace(const reversal *r);
 void ev_replace_loop(const reversal *r, leat_node *by, const ev_again *how);
 
 // Rows, so many, of that type.

@@ -1,9 +1,10 @@
 // What the files of gradients use of one another. Internal to frontend/gradient/.
 //
-//   gradient.c   the walk of gradients             minimize.c   grad, trainables, apply, minimize
-//   regions.c    through loops and branches, with loops.c, again.c and needs.c (reversal.h)
-//   directions.c vjp, jvp                          webs.c       through what is of switches and
-//   frames products.c   sums of products as one product
+//   gradient.c   the walk of gradients          regions.c   through loops and branches, with
+//   minimize.c   grad, trainables, apply and                loops.c, again.c, needs.c (reversal.h)
+//                minimize                       webs.c      through switches and frames, with
+//   directions.c vjp, jvp                                   web_calls.c
+//   products.c   sums of products as one product
 #ifndef LEAT_FRONTEND_WALK_H
 #define LEAT_FRONTEND_WALK_H
 

@@ -3,9 +3,9 @@
 // A call's name may be a path, and so may the name of state be: down from the instance that it
 // stands in (`encode(x) as "net/encoder"`, `$encoder/w`), from the caller's (`../net`) or from the
 // top (`/net`). Whatever has the same path is the same instance, so this is how state is shared.
-#include "frontend/values/builtin.h"
 #include "frontend/values/names.h"
 
+#include "frontend/values/builtin.h"
 #include "frontend/values/tensors.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // What tensors hold, where that is known while compiling (ops/known.h), as numbers and lists.
-#include "frontend/values/builtin.h"
 #include "frontend/values/tensors.h"
 
+#include "frontend/values/builtin.h"
 #include "ops/known.h"
 
 // The elements from *next on, along `axis` and those behind it.

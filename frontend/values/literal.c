@@ -1,9 +1,9 @@
 // Literals as tensors: compile-time numbers and lists become constants of the dtype they meet.
-#include "frontend/values/names.h"
 #include "frontend/values/tensors.h"
 
 #include "base/half.h"
 #include "base/number.h"
+#include "frontend/values/names.h"
 #include "frontend/values/region.h"
 #include "frontend/values/rows.h"
 #include "ops/complex.h"

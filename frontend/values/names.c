@@ -1,5 +1,4 @@
-// All names that something has: what is suggested for one that nothing has, and what completes one
-// that is being typed.
+// What completes a name that is being typed: all that something has.
 #include "frontend/values/names.h"
 
 #include "frontend/syntax/lexer.h"

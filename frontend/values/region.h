@@ -62,8 +62,6 @@ void ev_region_write(evaluator *e, leat_state *state, leat_value value);
 bool ev_region_is_outside(const evaluator *e, const leat_node *node);
 // Nodes made since `first` are of no body: an initial value, and what it is computed from.
 void ev_region_leave_out(evaluator *e, leat_value initial);
-// iteration.c: the count of a random op, which differs in each iteration of the loops around.
-ev ev_region_count(evaluator *e, ev count, leat_span span);
 
 // What was called in the closed body with a rule of its own was called with what that is given.
 void ev_keep_records(evaluator *e, leat_region *built, leat_builder *builder, uint32_t number);

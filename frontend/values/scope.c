@@ -3,12 +3,12 @@
 // A name is looked for in the scopes from the innermost out, then among the dtypes, the
 // compile-time values of the language, the user's functions, and the library: stdlib/, builtins and
 // ops. Code of the library does not see the user's names, so that no user breaks it.
-#include "frontend/values/builtin.h"
 #include "frontend/values/names.h"
 
 #include "base/name.h"
 #include "frontend/syntax/habits.h"
 #include "frontend/syntax/parser.h"
+#include "frontend/values/builtin.h"
 #include "frontend/values/region.h"
 #include "frontend/values/rows.h"
 #include "frontend/values/tensors.h"
@@ -142,7 +142,6 @@ bool ev_bind_in_turn(evaluator *e, const leat_binding *target, ev value) {
   return true;
 }
 
-// So that its node is found by the name that the text gives it, whatever the node is called.
 // -- Families -----------------------------------------------------------------------------------
 
 static const void *member_key(int64_t index) {

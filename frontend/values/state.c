@@ -1,4 +1,4 @@
-// State: variables, and the order of what is done to them.
+// State: how variables are read and written, and the order of what is done to them.
 //
 // Within an entry, operations on one state take effect in the order of the text. That is control
 // edges: a write waits for the reads since the last write and for that write; a read waits for the
@@ -10,8 +10,6 @@
 #include "frontend/values/tensors.h"
 
 #include <string.h>
-
-// -- Reads and writes ---------------------------------------------------------------------------
 
 static ev_order *order_of(evaluator *e, leat_state *state) {
   ev_order *order = leat_map_get(&e->orders, state);
