@@ -51,6 +51,7 @@ static void begin(leat_frontend *e, ev_frame *top, unsigned flags) {
   leat_map_init(&e->orders, e->arena); // what earlier texts did was earlier Runs
   e->frame = top;
   e->region = NULL;
+  e->body = e->graph;
   e->path = leat_intern(e->strings, "");
   e->device = e->state_device = e->colocate = e->gradient_path = NULL;
 }

@@ -223,6 +223,14 @@ void leat_graph_rename_entry(leat_graph *graph, leat_entry *entry, const char *n
     rename_feed(graph, entry, &entry->params.items[i]);
 }
 
+// What does not stand in the graph, its own node runs after.
+static bool waits_inside(leat_node *node, leat_node *before) {
+  leat_graph *graph = node->graph;
+  bool outside = graph->region && before->graph != graph;
+  if (outside) leat_vec_push(graph->arena, &graph->waits_for, before);
+  return !outside;
+}
+
 void leat_node_add_controls(leat_graph *graph, leat_node *node, leat_node *const *before,
                             uint32_t count) {
   uint32_t own = node->control_count;
@@ -237,7 +245,7 @@ void leat_node_add_controls(leat_graph *graph, leat_node *node, leat_node *const
     bool found = scratch && leat_map_get(&known, control);
     for (uint32_t k = 0; !scratch && !found && k < node->control_count; k++)
       found = controls[k] == control;
-    if (found) continue;
+    if (found || !waits_inside(node, control)) continue;
     if (scratch) leat_map_set(&known, control, control);
     controls[node->control_count++] = control;
   }
@@ -282,18 +290,17 @@ leat_node *leat_graph_binder(const leat_graph *graph, const leat_atom *atom) {
 
 typedef struct dim_search {
   const leat_graph *graph;
-  uint32_t first;
   bool found;
 } dim_search;
 
 static void see_bound(void *context, const leat_atom *atom) {
   dim_search *search = context;
   const leat_node *binder = leat_graph_binder(search->graph, atom);
-  if (binder && binder->graph == search->graph && binder->id >= search->first) search->found = true;
+  if (binder && binder->graph == search->graph) search->found = true;
 }
 
-bool leat_graph_binds(const leat_graph *graph, uint32_t first, const leat_type *type) {
-  dim_search search = {.graph = graph, .first = first};
+bool leat_graph_binds(const leat_graph *graph, const leat_type *type) {
+  dim_search search = {.graph = graph};
   for (int32_t i = 0; i < type->rank; i++) leat_dim_visit(type->dims[i], see_bound, &search);
   return search.found;
 }
@@ -508,7 +515,7 @@ bool leat_graph_sort(leat_graph *graph, leat_node **out_in_cycle) {
 
 void leat_graph_list_effects(leat_graph *graph) {
   for (uint32_t i = 0; i < graph->entries.count; i++) graph->entries.items[i]->effects.count = 0;
-  for (uint32_t i = 0; i < graph->nodes.count && !graph->owner; i++) {
+  for (uint32_t i = 0; i < graph->nodes.count && !leat_graph_is_body(graph); i++) {
     leat_node *node = graph->nodes.items[i];
     if (node->entry && node->effect) leat_vec_push(graph->arena, &node->entry->effects, node);
   }

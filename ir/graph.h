@@ -136,9 +136,12 @@ struct leat_graph {
   leat_vec(leat_state *) states;
   leat_vec(leat_entry *) entries;
 
-  leat_node *owner;      // of a body: the node that holds it; NULL: it is none, or not yet a node's
-  leat_node_list params; // of a body: the `parameter` of each input of its node
-  leat_node *yield;      // of a body: its results; NULL: it is being made
+  leat_node *owner; // of a body: the node that holds it; NULL: it is none, or not yet a node's
+  struct leat_region
+      *region;              // of a body that is being made: what its node is made of, ops/region.h
+  leat_node_list waits_for; // the same: what its node runs after, since something in it does
+  leat_node_list params;    // of a body: the `parameter` of each input of its node
+  leat_node *yield;         // of a body: its results; NULL: it is being made
 };
 
 // Makes the node, of a graph or in the air, one of the op's; of one with bodies the attributes are
@@ -146,6 +149,10 @@ struct leat_graph {
 void leat_node_set_op(leat_node *node, leat_op op);
 
 leat_graph *leat_graph_create(leat_arena *arena, leat_strings *strings, const char *name);
+// Of some node, or being made.
+static inline bool leat_graph_is_body(const leat_graph *graph) {
+  return graph->owner || graph->region;
+}
 // An empty body for a node of `outer`, which it shares all but its nodes with.
 leat_graph *leat_graph_create_body(leat_graph *outer);
 // Calls `visit` for the graph and all bodies in it, an inner one before the one around it.
@@ -212,15 +219,16 @@ bool leat_region_result_grows(const leat_node *region, uint32_t i); // along som
 bool leat_region_lets_grow(const leat_node *node);                  // one, with some result
 // Whether the types are the same but for such axes.
 bool leat_region_fits(const leat_node *region, uint32_t i, const leat_type *a, const leat_type *b);
-// Whether a node of the graph itself, from that id on, binds a dim of the type.
-bool leat_graph_binds(const leat_graph *graph, uint32_t first, const leat_type *type);
+// Whether a node of the graph itself binds a dim of the type.
+bool leat_graph_binds(const leat_graph *graph, const leat_type *type);
 // Whether its results and what its attributes say have no dim that only running shows.
 bool leat_node_is_static(const leat_node *node);
 // The binders that `node` must run after and that no input of it sees to: of the run-time dims in
 // its attributes that are in no input's type. Each is to be a control input.
 void leat_node_find_binders(const leat_graph *graph, const leat_node *node, leat_arena *arena,
                             leat_node_list *out);
-// Each once: those that the node has already are left out.
+// Each once: those that the node has already are left out. In a body that is being made, what
+// stands outside is waited for by its node.
 void leat_node_add_controls(leat_graph *graph, leat_node *node, leat_node *const *before,
                             uint32_t count);
 void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before);

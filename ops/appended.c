@@ -66,7 +66,7 @@ bool leat_loop_only_appends(const leat_node *loop, uint32_t i) {
   for (int32_t k = 1; k < loop->outputs[i].rank; k++)
     if (leat_region_grows(loop, i, k)) return false;
   const leat_node *next = body->yield->inputs[i].node;
-  return !leat_graph_binds(body, 0, leat_value_type(next->inputs[1])) &&
+  return !leat_graph_binds(body, leat_value_type(next->inputs[1])) &&
          !needs(body, body->params.items[i], next) &&
          !needs(condition, condition->params.items[i], NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/tensor.h"
 #include "ops/known.h"
 #include "ops/ref.h"
+#include "ops/region.h"
 #include "ops/shape.h"
 
 #include <string.h>
@@ -213,6 +214,8 @@ bool leat_node_claims(leat_graph *graph, leat_diag *diag, const leat_node *node,
 static leat_value append(leat_builder *builder, const char *name, const leat_node *trial,
                          const leat_type *outputs) {
   leat_graph *graph = builder->graph;
+  for (uint32_t i = 0; i < trial->input_count; i++)
+    trial->inputs[i] = leat_region_inside(graph, trial->inputs[i]);
   leat_node *node =
       leat_graph_append_typed(graph, trial->op, leat_graph_unique_name(graph, name), trial->inputs,
                               trial->input_count, trial->attrs, outputs);
@@ -225,7 +228,7 @@ static leat_value append(leat_builder *builder, const char *name, const leat_nod
   leat_node_find_binders(graph, node, graph->arena, &binders);
   for (uint32_t i = 0; i < binders.count; i++) leat_node_add_control(graph, node, binders.items[i]);
   if (builder->infers) leat_infer_elements(graph, node);
-  if (node->entry && node->effect && !graph->owner)
+  if (node->entry && node->effect && !leat_graph_is_body(graph))
     leat_vec_push(graph->arena, &node->entry->effects, node);
   return (leat_value){node, 0};
 }

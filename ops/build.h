@@ -10,7 +10,7 @@
 #include "ops/ops.h"
 
 typedef struct leat_builder {
-  leat_graph *graph;
+  leat_graph *graph; // in a body that is being made, what is used of outside is captured (region.h)
   leat_diag *diag;
   leat_span span;       // where errors point, and the new nodes' span
   const char *device;   // given to the new nodes; NULL: free

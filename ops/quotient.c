@@ -1,7 +1,8 @@
 // Floats that `/` made, of which messages say so.
-#include "ops/build.h"
+#include "ops/region.h"
 
 static bool holds_quotient(leat_value value, int depth) {
+  value = leat_region_origin(value);
   if (value.node->op == LEAT_OP_div) return true;
   if (depth == 0 || leat_op_info_of(value.node->op)->kind != LEAT_KIND_ELEMENT) return false;
   for (uint32_t i = 0; i < value.node->input_count; i++)

@@ -4,6 +4,7 @@
 #include "ops/turns.h"
 
 #include "ops/ref.h"
+#include "ops/region.h"
 #include "ops/shape.h"
 
 // -- What is known -------------------------------------------------------------------------------
@@ -38,6 +39,7 @@ static bool cast_keeps(const leat_node *cast) {
 // What a body's value, or one that only changes its dtype, is made of outside.
 static leat_value source_of(const leat_node *loop, leat_value value) {
   while (value.node) {
+    value = leat_region_origin(value);
     const leat_node *node = value.node;
     if (leat_value_type(value)->rank || !is_integer(value)) return (leat_value){0};
     if (node->op == LEAT_OP_parameter)

@@ -78,7 +78,7 @@ static bool find_filled(const leat_sums *s, leat_value value, uint32_t *out) {
 }
 
 static bool can_fill(const leat_sums *s, const leat_type *type) {
-  if (type->rank == LEAT_MAX_RANK || leat_graph_binds(s->body, 0, type)) return false;
+  if (type->rank == LEAT_MAX_RANK || leat_graph_binds(s->body, type)) return false;
   if (leat_type_needs_check(s->body, type)) return false; // which is the loop's, that may not turn
   leat_type rows = leat_type_rows(type, s->turns);
   return leat_cost_bytes(&rows) <= LEAT_MOST_ROWS_BYTES;

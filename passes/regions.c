@@ -51,11 +51,10 @@ static bool has_dims_of_body(const leat_node *node) {
   const leat_op_info *info = node->info;
   bool has = false;
   for (uint32_t i = 0; i < node->output_count; i++)
-    has |= leat_graph_binds(node->graph, 0, &node->outputs[i]);
+    has |= leat_graph_binds(node->graph, &node->outputs[i]);
   for (int i = 0; i < info->attr_count; i++)
     if (info->attrs[i].kind == LEAT_ATTR_DIM)
-      has |=
-          leat_graph_binds(node->graph, 0, &(leat_type){.rank = 1, .dims = {node->attrs[i].dim}});
+      has |= leat_graph_binds(node->graph, &(leat_type){.rank = 1, .dims = {node->attrs[i].dim}});
   return has;
 }
 

@@ -11,31 +11,44 @@ static bool make_parameter(evaluator *e, const leat_binding *param, uint32_t ind
   return leat_build(&builder, param->name, LEAT_OP_parameter, NULL, 0, attrs).node;
 }
 
+// The parameters, the statements and what is yielded, into the open body. False: reported.
+static bool evaluate(evaluator *e, const leat_stmt *body, leat_region *region) {
+  uint32_t errors = leat_diag_errors(e->diag);
+  for (uint32_t i = 0; i < body->params.count; i++)
+    if (!make_parameter(e, &body->params.items[i], i)) return false;
+  ev_statements(e, &body->body);
+  const leat_stmt *yield = ev_last_of(&body->body, LEAT_STMT_YIELD);
+  if (!yield) ev_fail(e, body->span, "this body ends in no `yield`");
+  for (uint32_t i = 0; yield && i < yield->values.count && leat_diag_errors(e->diag) == errors;
+       i++) {
+    ev value = ev_expr(e, yield->values.items[i], NULL);
+    leat_value result = ev_as_tensor(e, value, -1, yield->span);
+    if (result.node) leat_region_give(region, 0, result);
+  }
+  return leat_diag_errors(e->diag) == errors;
+}
+
 leat_graph *ev_body(evaluator *e, const leat_stmt *body) {
-  uint32_t errors = leat_diag_errors(e->diag), first = e->graph->nodes.count;
   bool absolute = e->absolute;
   const char *path = e->path, *place = e->place, *colocate = e->colocate;
   const char *device = e->device, *frame_device = e->frame->device;
+  leat_builder builder = ev_builder(e, body->span);
+  leat_region region = leat_region_begin(&builder, "body");
+  e->body = leat_region_open(&region);
   e->place = e->colocate = NULL; // these are the node's: what is in it says its own
   e->device = e->frame->device = NULL;
-  for (uint32_t i = 0; i < body->params.count; i++)
-    if (!make_parameter(e, &body->params.items[i], i)) return NULL;
-  ev_statements(e, &body->body);
-  const leat_stmt *yield = ev_last_of(&body->body, LEAT_STMT_YIELD);
-  uint32_t count = yield ? yield->values.count : 0;
-  leat_value *results = leat_new_array(e->arena, leat_value, (size_t)count + 1);
-  if (!yield) ev_fail(e, body->span, "this body ends in no `yield`");
-  for (uint32_t i = 0; i < count && leat_diag_errors(e->diag) == errors; i++)
-    results[i] = ev_as_tensor(e, ev_expr(e, yield->values.items[i], NULL), -1, yield->span);
+  bool made = evaluate(e, body, &region);
+  e->body = builder.graph;
   e->absolute = absolute;
   e->path = path;
   e->place = place;
   e->device = device;
   e->frame->device = frame_device;
   e->colocate = colocate;
-  if (leat_diag_errors(e->diag) != errors) return NULL;
-  leat_builder builder = ev_builder(e, body->span);
-  leat_graph *made = leat_body_of(&builder, first, results, count);
-  if (!made) ev_fail(e, body->span, "a body uses its parameters and what stands in it alone");
-  return made;
+  leat_region_close(&region);
+  leat_graph *taken = made ? leat_region_take_body(&region) : NULL;
+  if (made && !taken)
+    ev_fail(e, body->span, "a body uses its parameters and what stands in it alone");
+  if (!taken) leat_region_drop(&region);
+  return taken;
 }

@@ -145,7 +145,7 @@ static bool too_deep(evaluator *e, const ev_function *function, leat_span span) 
 
 static ev run_body(evaluator *e, ev_frame *frame, leat_span span) {
   const ev_function *function = frame->function;
-  uint32_t first_node = e->graph->nodes.count;
+  uint32_t first_node = e->body->nodes.count;
   bool absolute = e->absolute;
   e->frame = frame;
   e->absolute = false;
@@ -206,7 +206,7 @@ static ev call_any(evaluator *e, const ev_function *function, const ev_argument 
 
 ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, uint32_t count,
            leat_span span, const char *as, const char *hint) {
-  uint32_t first_node = e->graph->nodes.count;
+  uint32_t first_node = e->body->nodes.count;
   ev result = call_any(e, function, args, count, span, as, hint);
   bool users = function->definition && !function->library;
   return users ? result : ev_own(e, result, first_node, span, hint);

@@ -104,14 +104,15 @@ const char *ev_open_type(evaluator *e, uint32_t axes, const leat_type *type,
 typedef struct ev_trial {
   ev_extent extent;
   leat_graph *graph;
-  ev_region *region;
-  leat_map outside, orders;
+  ev_stepped from;
+  leat_region apart; // whose body its nodes are made in
+  leat_map orders;
   uint32_t effects; // of the entry
   uint32_t nodes;
   bool mute;
 } ev_trial;
-// graph: where its nodes are made, an empty one; NULL: behind those of the session.
-ev_trial ev_trial_begin(evaluator *e, leat_graph *graph);
+// graph: of its own, empty; NULL: what it makes may use what is there.
+void ev_trial_begin(evaluator *e, ev_trial *trial, leat_graph *graph);
 void ev_trial_end(evaluator *e, ev_trial *trial);
 
 #endif

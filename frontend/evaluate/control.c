@@ -155,15 +155,14 @@ static int dtype_of_pair(const evaluator *e, ev value, ev other, ev beside) {
 static leat_value tensor_of_pair(evaluator *e, uint32_t body, ev value, ev other, ev beside,
                                  leat_span span) {
   int dtype = dtype_of_pair(e, value, other, beside);
-  if (value.kind != EV_TENSOR) {
-    ev_region *inside = e->region;
-    e->region = inside->outer;
-    leat_value number = ev_as_tensor(e, value, dtype, span);
-    e->region = inside;
-    return number;
-  }
-  bool settles = ev_is_weak(e, value) && dtype >= 0;
-  return settles ? ev_settle_inside(e, body, value.tensor, (leat_dtype)dtype, span) : value.tensor;
+  bool tensor = value.kind == EV_TENSOR;
+  bool inside = tensor && value.tensor.node->graph == e->region->built.bodies[body].graph;
+  if (tensor && (dtype < 0 || !ev_is_weak(e, value))) return value.tensor;
+  ev_stepped from = inside ? ev_step_into(e, body) : ev_step_out(e);
+  leat_value settled = tensor ? ev_settle(e, value.tensor, (leat_dtype)dtype, span)
+                              : ev_as_tensor(e, value, dtype, span);
+  ev_step_back(e, from);
+  return settled;
 }
 
 static bool report_sides(evaluator *e, const leat_stmt *stmt, const char *name, ev then,
@@ -190,7 +189,6 @@ static bool give_leaf(evaluator *e, const leat_stmt *stmt, choice *c, uint32_t i
   const char *name = target_name(c, i);
   ev beside = c->beside ? c->beside[i] : ev_none();
   leat_region *built = &e->region->built;
-  leat_builder builder = ev_builder(e, stmt->span);
   leat_value a = tensor_of_pair(e, 0, then->value, otherwise->value, beside, stmt->span);
   leat_value b = tensor_of_pair(e, 1, otherwise->value, then->value, beside, stmt->span);
   if (!a.node || !b.node) return false;
@@ -208,8 +206,8 @@ static bool give_leaf(evaluator *e, const leat_stmt *stmt, choice *c, uint32_t i
   bool numbers = is_number(e, then->value) && is_number(e, otherwise->value);
   leat_vec_push(e->arena, &c->numbers, numbers && ev_rank_of(leat_value_type(a)->dtype));
   leat_region_grow(built, built->bodies[0].results.count, axes);
-  leat_region_give(built, &builder, 0, a);
-  leat_region_give(built, &builder, 1, b);
+  leat_region_give(built, 0, a);
+  leat_region_give(built, 1, b);
   return true;
 }
 
@@ -374,13 +372,12 @@ static bool is_whole(const ev_carry *carry) {
 // condition: of that; a count is no wider for what it meets in the body.
 static void bind_carried(evaluator *e, const loop *l, bool condition) {
   bool trying = e->loops && e->loops->trying;
-  leat_builder builder = ev_builder(e, l->stmt->span);
   ev *params = leat_new_array(e->arena, ev, (size_t)l->leaves.count + 1);
   for (uint32_t i = 0; i < l->stmt->carried.count; i++) {
     const leat_binding *carried = &l->stmt->carried.items[i];
     for (uint32_t k = l->begins[i]; k < l->begins[i + 1]; k++) {
       const char *name = ev_leaf_name(e, carried->name, &l->leaves.items[k]);
-      l->params[k] = leat_region_parameter(&e->region->built, &builder, name, k);
+      l->params[k] = leat_region_parameter(&e->region->built, name, k);
       params[k] = ev_tensor(l->params[k]);
       ev_carry *carry = &l->carries[k];
       if (l->evaluated[k].weak)
@@ -513,9 +510,7 @@ static void next_values(evaluator *e, loop *l, leat_value *out) {
 static leat_value next_iteration(evaluator *e) {
   ev_region *region = e->region;
   if (!region->iteration) return (leat_value){0};
-  leat_builder builder = ev_builder(e, region->span);
-  leat_value now =
-      leat_region_parameter(&region->built, &builder, "iteration", region->iteration - 1);
+  leat_value now = leat_region_parameter(&region->built, "iteration", region->iteration - 1);
   ev next = ev_operator(e, LEAT_OPERATOR_ADD, ev_tensor(now), ev_int(1), region->span, NULL);
   return next.kind == EV_TENSOR ? next.tensor : (leat_value){0};
 }
@@ -558,14 +553,13 @@ static bool evaluate_loop(evaluator *e, loop *l) {
   if (!evaluate_condition(e, l, &condition) || !check_condition(e, l->stmt) ||
       !evaluate_body(e, l, next))
     return false;
-  leat_builder builder = ev_builder(e, l->stmt->span);
-  leat_region_give(built, &builder, 0, condition);
+  leat_region_give(built, 0, condition);
   for (uint32_t i = 0; i < count; i++) {
-    leat_region_give(built, &builder, 1, next[i]);
+    leat_region_give(built, 1, next[i]);
     leat_region_carry(built, i);
   }
   if (!next[count].node) return true;
-  leat_region_give(built, &builder, 1, next[count]);
+  leat_region_give(built, 1, next[count]);
   leat_region_carry(built, e->region->iteration - 1);
   return true;
 }
@@ -619,7 +613,8 @@ static void find_counts(evaluator *e, const loop *l) {
 static bool try_loop(evaluator *e, loop *l, const char *name, bool whole) {
   ev_loops *loops = e->loops;
   uint32_t next = loops->next;
-  ev_trial trial = ev_trial_begin(e, NULL);
+  ev_trial trial;
+  ev_trial_begin(e, &trial, NULL);
   leat_diag_mark mark = leat_diag_take_mark(e->diag);
   ev_region region;
   leat_value condition;

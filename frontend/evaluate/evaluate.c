@@ -372,7 +372,7 @@ void ev_statements(evaluator *e, const leat_stmts *stmts) {
     if (top) e->asked.count = 0;
     ev_placed saved;
     bool entered = ev_enter_suffixes(e, stmt, &saved);
-    e->first_node = e->graph->nodes.count; // what the suffixes make does not wait for itself
+    e->first_node = e->body->nodes.count; // what the suffixes make does not wait for itself
     if (entered)
       statement(e, stmt);
     else

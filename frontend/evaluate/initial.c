@@ -17,11 +17,17 @@ typedef struct surroundings {
   const char *path, *device, *colocate, *gradient_path;
   leat_entry *entry;
   leat_state *initialising;
+  ev_stepped from;
 } surroundings;
 
 static surroundings enter(evaluator *e, leat_state *state) {
-  surroundings around = {e->path,          e->device, e->colocate,
-                         e->gradient_path, e->entry,  e->initialising};
+  surroundings around = {.path = e->path,
+                         .device = e->device,
+                         .colocate = e->colocate,
+                         .gradient_path = e->gradient_path,
+                         .entry = e->entry,
+                         .initialising = e->initialising,
+                         .from = ev_step_outermost(e)};
   e->path = leat_intern_path(e->strings, state->name, "init");
   e->device = e->colocate = e->gradient_path = NULL;
   e->entry = NULL;
@@ -36,6 +42,7 @@ static void leave(evaluator *e, const surroundings *around) {
   e->gradient_path = around->gradient_path;
   e->entry = around->entry;
   e->initialising = around->initialising;
+  ev_step_back(e, around->from);
 }
 
 // -- The value ----------------------------------------------------------------------------------
@@ -99,52 +106,110 @@ static leat_value tensor_of(evaluator *e, ev value, const leat_state *state, lea
 
 typedef leat_vec(const leat_node *) node_list;
 
-static void add_used(leat_arena *scratch, const leat_node *node, uint32_t first, node_list *used) {
-  if (node->id < first) leat_vec_push(scratch, used, node);
+// What an initialiser uses that was there before it.
+typedef struct used {
+  evaluator *e;
+  leat_arena *scratch;
+  uint32_t first; // of its nodes
+  leat_map seen;  // leat_node * → itself, or what stands for it outside
+  bool inside;    // some is of an entry, or of an open body
+} used;
+
+static bool is_used(const used *u, const leat_node *node) {
+  return node->graph != u->e->body || node->id < u->first;
+}
+
+static bool is_outermost(const used *u, const leat_node *node) {
+  return node->graph == u->e->graph && !node->entry;
+}
+
+static void add_used(const used *u, leat_value value, node_list *work) {
+  const leat_node *node = leat_region_origin(value).node;
+  if (is_used(u, node)) leat_vec_push(u->scratch, work, node);
 }
 
 // What is not pure among these nodes and those they are computed from, or NULL. Empties the list.
-static const leat_node *impure(leat_arena *scratch, node_list *work) {
-  leat_map seen;
-  leat_map_init(&seen, scratch);
+static const leat_node *impure(used *u, node_list *work) {
   while (work->count) {
     const leat_node *node = work->items[--work->count];
-    if (!ev_is_pure(node->op)) return node;
-    if (leat_map_get(&seen, node)) continue;
-    leat_map_set(&seen, node, (void *)node);
+    if (!ev_is_pure(node->op) || node->op == LEAT_OP_parameter) return node;
+    if (leat_map_get(&u->seen, node)) continue;
+    leat_map_set(&u->seen, node, (void *)node);
+    u->inside = u->inside || !is_outermost(u, node);
     for (uint32_t i = 0; i < node->input_count; i++)
-      leat_vec_push(scratch, work, node->inputs[i].node);
+      leat_vec_push(u->scratch, work, leat_region_origin(node->inputs[i]).node);
   }
   return NULL;
 }
 
-// The nodes of an initialiser are pure; those before `first`, which it uses, must be so too.
-static bool check_used(evaluator *e, const leat_state *state, leat_value tensor, uint32_t first,
-                       leat_span span) {
-  leat_arena *scratch = leat_arena_create();
-  node_list used = {0};
-  add_used(scratch, tensor.node, first, &used);
-  for (uint32_t i = first; i < e->graph->nodes.count; i++) {
-    const leat_node *node = e->graph->nodes.items[i];
-    for (uint32_t k = 0; k < node->input_count; k++)
-      add_used(scratch, node->inputs[k].node, first, &used);
+// The nodes of an initialiser are pure; those before, which it uses, must be so too.
+static bool check_used(used *u, const leat_state *state, leat_value tensor, leat_span span) {
+  node_list work = {0};
+  add_used(u, tensor, &work);
+  for (uint32_t i = u->first; i < u->e->body->nodes.count; i++) {
+    const leat_node *node = u->e->body->nodes.items[i];
+    for (uint32_t k = 0; k < node->input_count; k++) add_used(u, node->inputs[k], &work);
   }
-  const leat_node *bad = impure(scratch, &used);
-  leat_arena_destroy(scratch);
+  const leat_node *bad = impure(u, &work);
   if (bad)
-    ev_fail(e, span, "an initialiser is pure: that of `%s` cannot depend on `%s` (%s)", state->name,
-            bad->name, leat_op_name(bad->op));
+    ev_fail(u->e, span, "an initialiser is pure: that of `%s` cannot depend on `%s` (%s)",
+            state->name, bad->name, leat_op_name(bad->op));
   return !bad;
+}
+
+static leat_value outside_of(const used *u, leat_value value) {
+  value = leat_region_origin(value);
+  leat_node *instead = leat_map_get(&u->seen, value.node);
+  return (leat_value){instead ? instead : value.node, value.port};
+}
+
+// What is seen of the body, and of what is around it, is done again outside: it is the same there.
+static void repeat_outside(used *u, const leat_graph *body) {
+  evaluator *e = u->e;
+  uint32_t count = body == e->graph ? u->first : body->nodes.count;
+  if (body->region) repeat_outside(u, body->region->builder.graph);
+  for (uint32_t i = 0; i < count; i++) {
+    const leat_node *node = body->nodes.items[i];
+    if (is_outermost(u, node) || !leat_map_get(&u->seen, node)) continue;
+    leat_value *inputs = leat_new_array(e->arena, leat_value, (size_t)node->input_count + 1);
+    for (uint32_t k = 0; k < node->input_count; k++) inputs[k] = outside_of(u, node->inputs[k]);
+    const char *name = leat_intern_path(e->strings, e->path, leat_path_last(node->name));
+    leat_node *copy = leat_graph_append_like(e->graph, node, name, inputs, node->attrs, NULL, NULL);
+    leat_map_set(&u->seen, node, copy);
+  }
+}
+
+// Of values of the entry, and of bodies, that are open where the initialiser stands.
+static leat_value take_outside(used *u, const leat_graph *body, leat_value tensor) {
+  leat_graph *graph = u->e->graph;
+  leat_node *in_cycle;
+  uint32_t end = graph->nodes.count;
+  repeat_outside(u, body);
+  for (uint32_t i = u->first; i < end; i++) {
+    leat_node *node = graph->nodes.items[i];
+    for (uint32_t k = 0; k < node->input_count; k++)
+      node->inputs[k] = outside_of(u, node->inputs[k]);
+  }
+  leat_graph_sort(graph, &in_cycle);
+  return outside_of(u, tensor);
+}
+
+static used begin_use(evaluator *e, uint32_t first) {
+  used u = {.e = e, .scratch = leat_arena_create(), .first = first};
+  leat_map_init(&u.seen, u.scratch);
+  return u;
 }
 
 leat_value ev_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state) {
   surroundings around = enter(e, state);
-  uint32_t first = e->graph->nodes.count;
+  used u = begin_use(e, e->graph->nodes.count);
   leat_span span = stmt->init->span;
   ev value =
       stmt->absolute ? ev_expr(e, stmt->init, NULL) : ev_value_as(e, stmt->init, &state->type);
   leat_value tensor = tensor_of(e, value, state, span);
-  if (tensor.node && !check_used(e, state, tensor, first, span)) tensor.node = NULL;
+  if (tensor.node && !check_used(&u, state, tensor, span)) tensor.node = NULL;
+  if (tensor.node && u.inside) tensor = take_outside(&u, around.from.body, tensor);
+  leat_arena_destroy(u.scratch);
   leave(e, &around);
   return tensor;
 }
@@ -171,9 +236,10 @@ static const leat_tensor *evaluate_node(evaluation *v, const leat_node *node) {
   if (node->op == LEAT_OP_const) return node->attrs[0].tensor;
   leat_error error = {0};
   leat_tensor *inputs = leat_new_array(v->scratch, leat_tensor, (size_t)node->input_count + 1);
-  for (uint32_t i = 0; i < node->input_count; i++)
-    inputs[i] =
-        ((const leat_tensor *)leat_map_get(&v->known, node->inputs[i].node))[node->inputs[i].port];
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    leat_value input = leat_region_origin(node->inputs[i]);
+    inputs[i] = ((const leat_tensor *)leat_map_get(&v->known, input.node))[input.port];
+  }
   leat_ref_context context = {.node = node, .inputs = inputs, .error = &error};
   if (!may_evaluate(node))
     ev_fail(v->e, v->span, "this is computed while compiling, where `%s` of %s is not",
@@ -192,9 +258,10 @@ static bool evaluate(evaluation *v, leat_value value) {
   while (work.count) {
     const leat_node *node = work.items[work.count - 1];
     uint32_t before = work.count;
-    for (uint32_t i = 0; i < node->input_count; i++)
-      if (!leat_map_get(&v->known, node->inputs[i].node))
-        leat_vec_push(v->scratch, &work, node->inputs[i].node);
+    for (uint32_t i = 0; i < node->input_count; i++) {
+      const leat_node *input = leat_region_origin(node->inputs[i]).node;
+      if (!leat_map_get(&v->known, input)) leat_vec_push(v->scratch, &work, input);
+    }
     if (work.count > before) continue;
     const leat_tensor *outputs = evaluate_node(v, node);
     if (!outputs) return false;
@@ -221,7 +288,8 @@ bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, 
   leat_state stand_in = {.name = leat_intern_path(e->strings, e->path, param->name), .type = *type};
   leat_span span = param->value->span;
   surroundings around = enter(e, &stand_in);
-  ev_trial trial = ev_trial_begin(e, NULL);
+  ev_trial trial;
+  ev_trial_begin(e, &trial, NULL);
   leat_diag_mute(e->diag, trial.mute); // it is evaluated only here
   ev value = ev_value_as(e, param->value, type);
   bool literal = is_constant(value) || value.kind == EV_STRING;
@@ -235,8 +303,10 @@ bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, 
     ok = ev_literal(e, value, type, span, out);
   } else if (ok) {
     leat_value tensor = tensor_of(e, value, &stand_in, span);
-    ok = tensor.node && check_used(e, &stand_in, tensor, e->nodes, span) &&
+    used u = begin_use(e, 0);
+    ok = tensor.node && check_used(&u, &stand_in, tensor, span) &&
          ev_constant_of(e, tensor, span, out);
+    leat_arena_destroy(u.scratch);
   }
   ev_trial_end(e, &trial);
   leave(e, &around);

@@ -12,14 +12,12 @@ static leat_value zero(evaluator *e, leat_span span) {
 static leat_value iteration_of(evaluator *e, ev_region *region) {
   if (region->op != LEAT_OP_while_loop) return (leat_value){0};
   if (!region->iteration) {
-    ev_stepped_out out = ev_region_step_out(e);
+    ev_stepped from = ev_step_out(e);
     leat_value first = zero(e, region->span);
-    ev_region_step_back(e, out);
+    ev_step_back(e, from);
     region->iteration = leat_region_add(&region->built, first) + 1;
   }
-  leat_builder builder = ev_builder(e, region->span);
-  builder.place = NULL;
-  return leat_region_parameter(&region->built, &builder, "iteration", region->iteration - 1);
+  return leat_region_parameter(&region->built, "iteration", region->iteration - 1);
 }
 
 static ev mix(evaluator *e, ev count, leat_value iteration, leat_span span) {
@@ -32,9 +30,9 @@ static ev mix(evaluator *e, ev count, leat_value iteration, leat_span span) {
 static ev mix_all(evaluator *e, ev_region *region, ev count, leat_span span) {
   if (!region) return count;
   count = mix_all(e, region->outer, count, span);
-  ev_stepped_out out = ev_region_step_to(e, region);
+  ev_stepped from = ev_step_to(e, region);
   leat_value iteration = iteration_of(e, region);
-  ev_region_step_back(e, out);
+  ev_step_back(e, from);
   return iteration.node ? mix(e, count, iteration, span) : count;
 }
 

@@ -168,7 +168,8 @@ ev ev_call_library_on_numbers(evaluator *e, const ev_function *function, const e
   leat_arena *arena = leat_arena_create();
   leat_state stand_in = {.name = function->name}; // its body is pure, and binds no names that last
   leat_state *initialising = e->initialising;
-  ev_trial trial = ev_trial_begin(e, leat_graph_create(arena, e->strings, "numbers"));
+  ev_trial trial;
+  ev_trial_begin(e, &trial, leat_graph_create(arena, e->strings, "numbers"));
   e->on_numbers = true;
   e->initialising = &stand_in;
   ev result = call_as(e, function, args, count, dtype, span);

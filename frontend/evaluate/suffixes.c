@@ -131,15 +131,15 @@ static void wait_for(evaluator *e, const leat_expr *name, ev awaited, uint32_t f
   node_list before = {0};
   if (!awaited_nodes(e, name, awaited, &before)) return;
   for (uint32_t i = 0; i < before.count; i++) {
-    if (before.items[i]->id < first || before.items[i]->id >= end) continue;
-    ev_fail(e, name->span, "`after` makes a cycle: `%s` would have to wait for itself",
-            before.items[i]->name);
+    const leat_node *node = before.items[i];
+    if (node->graph != e->body || node->id < first || node->id >= end) continue;
+    ev_fail(e, name->span, "`after` makes a cycle: `%s` would have to wait for itself", node->name);
     return;
   }
   if (!ev_spend(e, (uint64_t)(end - first) * before.count, name->span)) return;
   for (uint32_t i = first; i < end; i++)
-    if (!ev_region_is_outside(e, e->graph->nodes.items[i]))
-      leat_node_add_controls(e->graph, e->graph->nodes.items[i], before.items, before.count);
+    if (e->body->nodes.items[i]->op != LEAT_OP_parameter)
+      leat_node_add_controls(e->body, e->body->nodes.items[i], before.items, before.count);
 }
 
 // What a name in `after` stands for. A path may be an effect's, which has no value: its node is
@@ -176,7 +176,7 @@ void ev_resolve_pending(evaluator *e, uint32_t first) {
   e->frame->scope = scope;
   e->pending.count = first;
   leat_node *in_cycle;
-  if (!ev_failed(e) && !leat_graph_sort(e->graph, &in_cycle))
+  if (!ev_failed(e) && !leat_graph_sort(e->body, &in_cycle))
     ev_fail(e, span, "`after` makes a cycle: `%s` would have to wait for itself", in_cycle->name);
 }
 
@@ -206,7 +206,7 @@ bool ev_enter_suffixes(evaluator *e, const leat_stmt *stmt, ev_placed *saved) {
 }
 
 void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *saved) {
-  uint32_t end = e->graph->nodes.count;
+  uint32_t end = e->body->nodes.count;
   for (uint32_t i = 0; saved->awaited && i < stmt->after.count; i++) {
     const leat_expr *name = stmt->after.items[i];
     if (saved->awaited[i].kind != EV_NONE)

@@ -5,33 +5,36 @@
 
 #include <string.h>
 
-ev_trial ev_trial_begin(evaluator *e, leat_graph *graph) {
-  ev_trial trial = {.extent = ev_take_extent(e),
-                    .graph = e->graph,
-                    .region = e->region,
-                    .outside = e->outside,
-                    .orders = e->orders,
-                    .effects = e->entry ? e->entry->effects.count : 0,
-                    .nodes = e->nodes,
-                    .mute = leat_diag_mute(e->diag, true)};
+void ev_trial_begin(evaluator *e, ev_trial *trial, leat_graph *graph) {
+  leat_builder builder = ev_builder(e, e->span);
+  *trial = (ev_trial){.extent = ev_take_extent(e),
+                      .from = {e->region, e->body},
+                      .graph = e->graph,
+                      .apart = leat_region_begin(&builder, "trial"),
+                      .orders = e->orders,
+                      .effects = e->entry ? e->entry->effects.count : 0,
+                      .nodes = e->nodes,
+                      .mute = leat_diag_mute(e->diag, true)};
+  trial->apart.apart = true;
   if (graph) {
     graph->dims = e->graph->dims;
-    e->graph = graph;
+    e->graph = e->body = graph;
+  } else {
+    e->body = leat_region_open(&trial->apart);
   }
   e->nodes = e->graph->nodes.count; // what was there before stays as it is
-  e->region = NULL;                 // the next one that begins has an `outside` of its own
+  e->region = NULL;
   leat_map_init(&e->orders, e->arena);
-  return trial;
 }
 
 void ev_trial_end(evaluator *e, ev_trial *trial) {
   e->graph = trial->graph;
+  leat_region_drop(&trial->apart);
   trial->extent.dims = leat_dims_take_mark(e->graph->dims);
   trial->extent.asked = e->asked.count;
   ev_roll_back(e, &trial->extent);
   leat_diag_mute(e->diag, trial->mute);
-  e->region = trial->region;
-  e->outside = trial->outside;
+  ev_step_back(e, trial->from);
   e->orders = trial->orders;
   e->nodes = trial->nodes;
   if (e->entry) e->entry->effects.count = trial->effects;
@@ -125,7 +128,8 @@ ev ev_builtin_result_types(evaluator *e, const ev_builtin_call *call) {
   if (known) return *known;
   leat_dims_mark dims = leat_dims_take_mark(e->graph->dims);
   const char *as = callee.function->definition ? leat_intern(e->strings, "result_types") : NULL;
-  ev_trial trial = ev_trial_begin(e, NULL);
+  ev_trial trial;
+  ev_trial_begin(e, &trial, NULL);
   ev result = ev_call(e, callee.function, call->rest, call->rest_count, call->span, as, NULL);
   if (ev_is_nothing(result))
     result = ev_fail(e, call->span, "`%s` gives no value", callee.function->name);

@@ -66,6 +66,8 @@ static bool same_value(evaluator *e, leat_value a, leat_value b) {
   leat_vec_push(e->arena, &work, (pair){a, b});
   while (work.count) {
     pair p = work.items[--work.count];
+    p.a = leat_region_origin(p.a);
+    p.b = leat_region_origin(p.b);
     const leat_node *x = p.a.node, *y = p.b.node;
     if (p.a.port != p.b.port) return false;
     if (x == y) continue;
@@ -85,7 +87,8 @@ static bool same_value(evaluator *e, leat_value a, leat_value b) {
 // numbers the keys, that they have in the real one.
 static void check_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state,
                               leat_span there) {
-  ev_trial trial = ev_trial_begin(e, leat_graph_create(e->arena, e->strings, e->graph->name));
+  ev_trial trial;
+  ev_trial_begin(e, &trial, leat_graph_create(e->arena, e->strings, e->graph->name));
   leat_value again = ev_initialiser(e, stmt, state);
   ev_trial_end(e, &trial);
   if (!again.node || same_value(e, again, state->init)) return;
@@ -182,7 +185,6 @@ static leat_state *add_state(evaluator *e, const leat_stmt *stmt, const char *pa
   state->place = options->place;
   ev_set(e, &e->states, state, (void *)stmt);
   if (stmt->init) state->init = ev_initialiser(e, stmt, state);
-  ev_region_leave_out(e, state->init);
   return state;
 }
 

@@ -339,10 +339,7 @@ static bool acts(const leat_node *loop) {
 }
 
 bool ev_may_replace(const reversal *r) {
-  const evaluator *e = r->e;
-  bool here = !e->region || r->node->id >= e->region->built.first;
-  bool taken_back_with_us = r->node->id >= e->nodes && r->node->entry == e->entry;
-  return here && taken_back_with_us && !acts(r->node);
+  return ev_is_taken_back_with_us(r->e, r->node) && !acts(r->node);
 }
 
 // What grows has the dims that it has already.
@@ -364,12 +361,12 @@ void ev_replace_loop(const reversal *r, leat_node *by, const ev_again *how) {
   evaluator *e = r->e;
   const leat_graph *bodies[] = {r->condition, r->body};
   leat_vec_push(e->arena, &e->replaced, (ev_replaced){r->node, by});
-  take_dims(e->graph, by, r->node);
+  take_dims(e->body, by, r->node);
   for (int b = 0; b < 2; b++) {
     for (uint32_t i = 0; i < bodies[b]->params.count; i++)
-      leat_graph_rename_node(e->graph, how->params[b][i].node, bodies[b]->params.items[i]->name);
+      leat_graph_rename_node(e->body, how->params[b][i].node, bodies[b]->params.items[i]->name);
     for (uint32_t i = 0; i < bodies[b]->nodes.count; i++)
-      if (how->copies[b][i]) take_names(e->graph, how->copies[b][i], bodies[b]->nodes.items[i]);
-    leat_graph_rename_node(e->graph, leat_node_body(by, b)->yield, bodies[b]->yield->name);
+      if (how->copies[b][i]) take_names(e->body, how->copies[b][i], bodies[b]->nodes.items[i]);
+    leat_graph_rename_node(e->body, leat_node_body(by, b)->yield, bodies[b]->yield->name);
   }
 }

@@ -27,22 +27,21 @@ typedef struct walk {
   evaluator *e;
   leat_span span;
   leat_arena *scratch;
-  uint32_t first, count; // ids of the nodes of the forward graph: from `first` to below `count`
-  mark *marks;           // from that of `first` on
+  ev_numbered all; // the nodes of the forward graph
+  mark *marks;     // by number
+  uint32_t end;    // of the open body, when the walk began
 } walk;
 
-static leat_node *node_at(const walk *w, uint32_t id) {
-  return w->e->graph->nodes.items[id];
-}
-
-// NULL: the node is not of the forward graph.
-static mark *mark_of(walk *w, const leat_node *node) {
-  return node->id >= w->first && node->id < w->count ? &w->marks[node->id - w->first] : NULL;
+// NULL: the value is not of the forward graph.
+static mark *mark_of(walk *w, leat_value value) {
+  uint32_t number = ev_number_of(&w->all, value);
+  return number < w->all.count ? &w->marks[number] : NULL;
 }
 
 // The gradient of a value, as summed so far; NULL: the value is not of the forward graph.
 static ev *partial_of(walk *w, leat_value value) {
-  mark *m = mark_of(w, value.node);
+  value = leat_region_origin(value);
+  mark *m = mark_of(w, value);
   if (!m || !value.port) return m ? &m->partial : NULL;
   size_t outputs = value.node->output_count;
   if (!m->others) m->others = leat_new_array(w->scratch, ev, outputs);
@@ -87,10 +86,10 @@ static uint32_t sources(const walk *w, const leat_node *node, const leat_value *
 // What a frame on the path leaves in a turn for the next one. True: now more is on it.
 static bool mark_back_edges(walk *w) {
   bool more = false;
-  for (uint32_t id = w->first; id < w->count; id++) {
-    const leat_node *node = node_at(w, id);
-    const mark *to = node->op == LEAT_OP_next_iteration ? mark_of(w, node->inputs[1].node) : NULL;
-    bool *on_path = &w->marks[id - w->first].on_path;
+  for (uint32_t i = 0; i < w->all.count; i++) {
+    const leat_node *node = w->all.nodes[i];
+    const mark *to = node->op == LEAT_OP_next_iteration ? mark_of(w, node->inputs[1]) : NULL;
+    bool *on_path = &w->marks[i].on_path;
     if (!to || !to->on_path || *on_path) continue;
     *on_path = more = true;
   }
@@ -98,12 +97,12 @@ static bool mark_back_edges(walk *w) {
 }
 
 static void mark_sources(walk *w) {
-  for (uint32_t id = w->count; id-- > w->first;) {
-    if (!w->marks[id - w->first].on_path) continue;
+  for (uint32_t number = w->all.count; number-- > 0;) {
+    if (!w->marks[number].on_path) continue;
     const leat_value *from;
-    uint32_t count = sources(w, node_at(w, id), &from);
+    uint32_t count = sources(w, w->all.nodes[number], &from);
     for (uint32_t i = 0; i < count; i++) {
-      mark *m = mark_of(w, from[i].node);
+      mark *m = mark_of(w, from[i]);
       if (m) m->on_path = true;
     }
   }
@@ -111,9 +110,9 @@ static void mark_sources(walk *w) {
 
 // What `losses` depend on.
 static void mark_path(walk *w, const leat_value *losses, uint32_t loss_count) {
-  ev_spend(w->e, (w->count - w->first) / NODES_A_STEP, w->span);
+  ev_spend(w->e, w->all.count / NODES_A_STEP, w->span);
   for (uint32_t i = 0; i < loss_count; i++) {
-    mark *m = mark_of(w, losses[i].node);
+    mark *m = mark_of(w, losses[i]);
     if (m) m->on_path = true;
   }
   do mark_sources(w);
@@ -121,25 +120,26 @@ static void mark_path(walk *w, const leat_value *losses, uint32_t loss_count) {
 }
 
 static const void *key_of(ev target) {
-  return target.kind == EV_STATE ? (const void *)target.state : target.tensor.node;
+  return target.kind == EV_STATE ? (const void *)target.state
+                                 : leat_region_origin(target.tensor).node;
 }
 
 static void mark_reaching(walk *w, const ev *targets, uint32_t target_count) {
   leat_map wanted;
   leat_map_init(&wanted, w->scratch);
   for (uint32_t i = 0; i < target_count; i++) leat_map_set(&wanted, key_of(targets[i]), w);
-  for (uint32_t id = w->first; id < w->count; id++) {
-    if (!w->marks[id - w->first].on_path) continue;
-    const leat_node *node = node_at(w, id);
+  for (uint32_t number = 0; number < w->all.count; number++) {
+    if (!w->marks[number].on_path) continue;
+    const leat_node *node = w->all.nodes[number];
     const leat_state *state = ev_state_read(w->e, node);
     bool reaches = leat_map_get(&wanted, node) || (state && leat_map_get(&wanted, state));
     const leat_value *from;
     uint32_t count = sources(w, node, &from);
     for (uint32_t i = 0; i < count && !reaches; i++) {
-      const mark *m = mark_of(w, from[i].node);
+      const mark *m = mark_of(w, from[i]);
       reaches = m && m->reaches;
     }
-    w->marks[id - w->first].reaches = reaches;
+    w->marks[number].reaches = reaches;
   }
 }
 
@@ -317,7 +317,7 @@ static ev sum_of(walk *w, ev a, ev b) {
 }
 
 static bool accumulate(walk *w, const ev_function *rule, leat_value to, ev gradient) {
-  const mark *m = mark_of(w, to.node);
+  const mark *m = mark_of(w, to);
   if (gradient.kind == EV_NONE || !m || !m->reaches) return true;
   if (gradient.kind != EV_ROWS) {
     int dtype = (int)leat_value_type(to)->dtype;
@@ -368,7 +368,7 @@ static bool hand_to_inputs(walk *w, const ev_function *rule, const leat_node *no
 }
 
 static bool wants(walk *w, leat_value value) {
-  const mark *m = mark_of(w, value.node);
+  const mark *m = mark_of(w, value);
   return m && m->reaches && leat_dtype_in_class(leat_value_type(value)->dtype, LEAT_CLASS_INEXACT);
 }
 
@@ -433,9 +433,9 @@ static bool pass_on(walk *w, leat_node *node) {
 
 static bool walk_back(walk *w) {
   evaluator *e = w->e;
-  for (uint32_t id = w->count; id-- > w->first;) {
-    leat_node *node = node_at(w, id);
-    if (!w->marks[id - w->first].reaches || node->input_count == 0) continue;
+  for (uint32_t i = w->all.count; i-- > 0;) {
+    leat_node *node = w->all.nodes[i];
+    if (!w->marks[i].reaches || node->input_count == 0) continue;
     if (!ev_spend(e, 1, w->span)) return false;
     ev_surroundings saved = enter_node(e, node);
     bool ok = pass_on(w, node);
@@ -453,9 +453,9 @@ static leat_state *read_here(const walk *w, const leat_node *node) {
 // The gradient of a variable is the sum over its reads.
 static bool sum_reads(walk *w, leat_map *sums) {
   leat_map_init(sums, w->scratch);
-  for (uint32_t id = w->first; id < w->count; id++) {
-    const leat_node *node = node_at(w, id);
-    const ev *partial = &w->marks[id - w->first].partial;
+  for (uint32_t i = 0; i < w->all.count; i++) {
+    const leat_node *node = w->all.nodes[i];
+    const ev *partial = &w->marks[i].partial;
     leat_state *state = partial->kind == EV_ERROR ? NULL : read_here(w, node);
     if (!state) continue;
     ev *sum = leat_map_get(sums, state);
@@ -483,7 +483,7 @@ static bool collect(walk *w, const ev_webs *webs, const char *of, const ev *targ
                     ev *out) {
   leat_map sums; // leat_state * → ev *
   if (!sum_reads(w, &sums)) return false;
-  ev_made made = ev_made_since(w->e, w->count, w->scratch);
+  ev_made made = ev_made_since(w->e, w->end, w->scratch);
   for (uint32_t i = 0; i < count; i++) {
     ev at = webs->targets[i];
     const ev *sum = at.kind == EV_STATE ? leat_map_get(&sums, at.state) : partial_of(w, at.tensor);
@@ -533,13 +533,21 @@ static bool check_loss(evaluator *e, leat_value loss, leat_span span) {
 // Loops that have become others meanwhile; ids change.
 static void replace_loops(evaluator *e, uint32_t from) {
   for (uint32_t i = from; i < e->replaced.count; i++)
-    leat_graph_take_over(e->graph, e->replaced.items[i].loop, e->replaced.items[i].by);
+    leat_graph_take_over(e->body, e->replaced.items[i].loop, e->replaced.items[i].by);
   e->replaced.count = from;
 }
 
-static walk begin(evaluator *e, uint32_t first, uint32_t count, leat_span span) {
-  walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .first = first, .count = count};
-  w.marks = leat_new_array(w.scratch, mark, (size_t)(count - first) + 1);
+// As far as ys go. around: not through the open body alone.
+static walk begin(evaluator *e, bool around, const leat_value *ys, uint32_t count, leat_span span) {
+  walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .end = e->body->nodes.count};
+  w.all = ev_number_nodes(e, around, w.scratch);
+  uint32_t end = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t number = ev_number_of(&w.all, ys[i]);
+    if (number >= end && number < w.all.count) end = number + 1;
+  }
+  w.all.count = end;
+  w.marks = leat_new_array(w.scratch, mark, (size_t)end + 1);
   return w;
 }
 
@@ -557,20 +565,13 @@ static bool begin_with(walk *w, const ev_seeds *seeds) {
   return true;
 }
 
-static uint32_t end_of(const leat_value *values, uint32_t count) {
-  uint32_t end = 0;
-  for (uint32_t i = 0; i < count; i++)
-    if (values[i].node->id >= end) end = values[i].node->id + 1;
-  return end;
-}
-
 ev ev_gradient_list(evaluator *e, const ev_seeds *seeds, const char *of, ev targets,
                     leat_span span) {
   uint32_t count = targets.list->count;
   ev *gradients = leat_new_array(e->arena, ev, (size_t)count + 1);
   ev_webs webs;
-  if (!ev_raise_webs(e, 0, seeds, targets.list->items, count, span, &webs)) return ev_error();
-  walk w = begin(e, 0, end_of(webs.seeds.ys, seeds->count), span);
+  if (!ev_raise_webs(e, true, seeds, targets.list->items, count, span, &webs)) return ev_error();
+  walk w = begin(e, true, webs.seeds.ys, seeds->count, span);
   mark_path(&w, webs.seeds.ys, seeds->count);
   mark_reaching(&w, webs.targets, count);
   uint32_t replaced = e->replaced.count;
@@ -591,11 +592,11 @@ ev ev_loss_gradients(evaluator *e, leat_value loss, ev targets, leat_span span) 
 }
 
 ev ev_trainables(evaluator *e, leat_value loss, leat_span span) {
-  walk w = begin(e, 0, e->graph->nodes.count, span);
+  walk w = begin(e, true, &loss, 1, span);
   mark_path(&w, &loss, 1);
   bool *used = leat_new_array(w.scratch, bool, (size_t)e->graph->states.count + 1);
-  for (uint32_t id = 0; id < w.count; id++) {
-    const leat_state *state = w.marks[id].on_path ? ev_state_read(e, node_at(&w, id)) : NULL;
+  for (uint32_t i = 0; i < w.all.count; i++) {
+    const leat_state *state = w.marks[i].on_path ? ev_state_read(e, w.all.nodes[i]) : NULL;
     if (state) used[state->id] = true;
   }
   ev *states = leat_new_array(e->arena, ev, (size_t)e->graph->states.count + 1);
@@ -609,18 +610,20 @@ ev ev_trainables(evaluator *e, leat_value loss, leat_span span) {
   return ev_take_list(e, states, count);
 }
 
-bool ev_gradients_between(evaluator *e, uint32_t first, const leat_value *ys, const ev *dys,
-                          uint32_t count, const ev *targets, uint32_t target_count, ev *out,
-                          leat_span span) {
+bool ev_gradients_between(evaluator *e, const leat_value *ys, const ev *dys, uint32_t count,
+                          const ev *targets, uint32_t target_count, ev *out, leat_span span) {
   ev_seeds seeds = {ys, dys, count};
   ev_webs webs;
-  if (!ev_raise_webs(e, first, &seeds, targets, target_count, span, &webs)) return false;
-  walk w = begin(e, first, e->graph->nodes.count, span);
+  if (!ev_raise_webs(e, false, &seeds, targets, target_count, span, &webs)) return false;
+  walk w = begin(e, false, webs.seeds.ys, count, span);
   mark_path(&w, webs.seeds.ys, count);
   mark_reaching(&w, targets, target_count);
   uint32_t replaced = e->replaced.count;
   bool ok = begin_with(&w, &webs.seeds) && walk_back(&w);
-  for (uint32_t i = 0; i < target_count && ok; i++) out[i] = *partial_of(&w, targets[i].tensor);
+  for (uint32_t i = 0; i < target_count && ok; i++) {
+    const ev *partial = partial_of(&w, targets[i].tensor);
+    out[i] = partial ? *partial : ev_error();
+  }
   leat_arena_destroy(w.scratch);
   if (ok) replace_loops(e, replaced);
   return ok;

@@ -191,9 +191,9 @@ static bool recall(const reversal *r, const backward *b, leat_value count, leat_
 // A tensor with a row for each turn, which in this one is `value`.
 static void stack_up(const reversal *r, backward *b, leat_value count, leat_value value) {
   evaluator *e = r->e;
-  ev_stepped_out out = ev_region_step_out(e);
+  ev_stepped from = ev_step_out(e);
   leat_value rows = ev_new_rows(r, leat_value_type(value), *b->history->turns);
-  ev_region_step_back(e, out);
+  ev_step_back(e, from);
   if (!rows.node) return add_result(&b->results, 0, rows);
   uint32_t input = leat_region_add(&e->region->built, rows);
   add_result(&b->results, input, ev_set_row(r, ev_parameter(r, "rows", input), count, value));
@@ -213,10 +213,10 @@ static void append(const reversal *r, backward *b, ev gradient) {
   leat_value count = ev_row_count(e, gradient, r->span);
   leat_value first[3] = {{0}};
   uint32_t inputs[3];
-  ev_stepped_out out = ev_region_step_out(e);
+  ev_stepped from = ev_step_out(e);
   for (int i = 0; i < 2; i++) first[i] = new_table(r, parts[i], *b->history->turns);
   first[2] = ev_number(r, 0);
-  ev_region_step_back(e, out);
+  ev_step_back(e, from);
   for (int i = 0; i < 3; i++) {
     if (!first[i].node) return add_result(&b->results, 0, first[i]);
     inputs[i] = leat_region_add(&e->region->built, first[i]);
@@ -231,7 +231,7 @@ static void append(const reversal *r, backward *b, ev gradient) {
 
 // Whether it is the same in each turn, as far as `looks` at what it is made of tell.
 static bool is_fixed(leat_value value, int *looks) {
-  const leat_node *node = value.node;
+  const leat_node *node = leat_region_origin(value).node;
   bool region = node->info->kind == LEAT_KIND_REGION;
   if (--*looks < 0 || region || node->op == LEAT_OP_parameter) return false;
   for (uint32_t i = 0; i < node->input_count; i++)
@@ -246,8 +246,7 @@ static bool stays_sparse(const reversal *r, const backward *b, ev gradient) {
   if (gradient.kind != EV_ROWS || !b->history->turns) return false;
   if (!r->e->region->outer && is_fixed(gradient.rows->indices, &looks)) return false;
   const leat_type *type = leat_value_type(gradient.rows->values);
-  const leat_region *built = &r->e->region->built;
-  return type->rank < LEAT_MAX_RANK && !leat_graph_binds(built->graph, built->first, type) &&
+  return type->rank < LEAT_MAX_RANK && !leat_graph_binds(r->e->body, type) &&
          leat_dim_mul(r->e->graph->dims, *b->history->turns, type->dims[0], &all);
 }
 
@@ -286,7 +285,7 @@ static void add_gradients_of_turn(const reversal *r, backward *b, const leat_val
 
 static bool reverse_body(const reversal *r, backward *b) {
   evaluator *e = r->e;
-  uint32_t inputs = r->node->input_count, first = e->graph->nodes.count;
+  uint32_t inputs = r->node->input_count;
   leat_value *params = leat_new_array(e->arena, leat_value, (size_t)inputs + 1);
   leat_value *ys = leat_new_array(e->arena, leat_value, (size_t)r->carried + 1);
   ev *dys = leat_new_array(e->arena, ev, (size_t)r->carried + 1);
@@ -301,7 +300,7 @@ static bool reverse_body(const reversal *r, backward *b) {
     else
       dys[i] = is_wanted(r, i) ? ev_tensor(ev_parameter(r, "dy", b->gradients[i])) : ev_error();
   ev_type_appended(r, ev_region_repeat(e, r->body, params, ys), params);
-  if (!ev_gradients_between(e, first, ys, dys, r->carried, targets, inputs, gradients, r->span))
+  if (!ev_gradients_between(e, ys, dys, r->carried, targets, inputs, gradients, r->span))
     return false;
   add_result(&b->results, 0, count);
   add_gradients_of_turn(r, b, params, gradients, count);
@@ -535,10 +534,10 @@ static double row_bytes(const reversal *r) {
 
 // What the regions of the entry give, of which rows that other loops keep are most.
 static double bytes_kept(const reversal *r) {
-  const leat_graph *graph = r->e->graph;
+  ev_numbered all = ev_number_nodes(r->e, true, r->e->arena);
   double bytes = 0;
-  for (uint32_t i = 0; i < graph->nodes.count; i++) {
-    const leat_node *node = graph->nodes.items[i];
+  for (uint32_t i = 0; i < all.count; i++) {
+    const leat_node *node = all.nodes[i];
     if (node->info->kind != LEAT_KIND_REGION || node->entry != r->e->entry) continue;
     for (uint32_t k = 0; k < node->output_count; k++)
       if (isfinite(bytes_of(&node->outputs[k]))) bytes += bytes_of(&node->outputs[k]);

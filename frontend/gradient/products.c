@@ -17,7 +17,7 @@ typedef struct joiner {
 } joiner;
 
 ev_made ev_made_since(evaluator *e, uint32_t first, leat_arena *scratch) {
-  const leat_graph *graph = e->graph;
+  const leat_graph *graph = e->body;
   ev_made made = {.scratch = scratch, .first = first, .end = graph->nodes.count};
   made.uses = leat_new_array(scratch, uint32_t, (size_t)(made.end - first) + 1);
   for (uint32_t id = first; id < made.end; id++) {
@@ -30,8 +30,8 @@ ev_made ev_made_since(evaluator *e, uint32_t first, leat_arena *scratch) {
 
 static bool is_made(const joiner *j, const leat_node *node, uint32_t uses) {
   const ev_made *made = j->made;
-  return node->id >= made->first && node->id < made->end && !node->control_count &&
-         made->uses[node->id - made->first] <= uses;
+  return node->graph == j->e->body && node->id >= made->first && node->id < made->end &&
+         !node->control_count && made->uses[node->id - made->first] <= uses;
 }
 
 static bool is_transposed(const leat_node *product, int i) {

@@ -11,8 +11,7 @@
 
 // Of the open body: the other one can say that it has none.
 static bool can_give_rows(const reversal *r, const ev_rows *rows) {
-  const leat_region *built = &r->e->region->built;
-  return !leat_graph_binds(built->graph, built->first, leat_value_type(rows->values));
+  return !leat_graph_binds(r->e->body, leat_value_type(rows->values));
 }
 
 // The open body is that of one side: its gradients of the wanted inputs, sparse rows or tensors, or
@@ -20,12 +19,11 @@ static bool can_give_rows(const reversal *r, const ev_rows *rows) {
 static bool reverse_branch(const reversal *r, const leat_graph *body, const uint32_t *inputs,
                            const uint32_t *partials, ev *out) {
   evaluator *e = r->e;
-  uint32_t count = body->params.count, results = body->yield->input_count, first;
+  uint32_t count = body->params.count, results = body->yield->input_count;
   leat_value *params = leat_new_array(e->arena, leat_value, (size_t)count + 1);
   leat_value *ys = leat_new_array(e->arena, leat_value, (size_t)results + 1);
   ev *dys = leat_new_array(e->arena, ev, (size_t)results + 1);
   ev *targets = leat_new_array(e->arena, ev, (size_t)count + 1);
-  first = e->graph->nodes.count;
   for (uint32_t i = 0; i < count; i++) {
     params[i] = ev_parameter(r, "x", inputs[i]);
     targets[i] = ev_tensor(params[i]);
@@ -39,7 +37,7 @@ static bool reverse_branch(const reversal *r, const leat_graph *body, const uint
   for (uint32_t i = 0; i < results; i++) // what grows is of another extent on the other side
     if (dys[i].kind == EV_TENSOR)
       dys[i].tensor = leat_build_ensure(&builder, dys[i].tensor, leat_value_type(ys[i]));
-  if (!ev_gradients_between(e, first, ys, dys, results, targets, count, out, r->span)) return false;
+  if (!ev_gradients_between(e, ys, dys, results, targets, count, out, r->span)) return false;
   for (uint32_t i = 0; i < count; i++)
     if (out[i].kind == EV_ROWS && !can_give_rows(r, out[i].rows))
       out[i] = ev_tensor(ev_dense(r, out[i]));

@@ -29,11 +29,9 @@ leat_value ev_number(const reversal *r, int64_t number) {
 }
 
 leat_value ev_parameter(const reversal *r, const char *name, uint32_t input) {
-  leat_builder builder = ev_builder(r->e, r->span);
-  return leat_region_parameter(&r->e->region->built, &builder, name, input);
+  return leat_region_parameter(&r->e->region->built, name, input);
 }
 
 void ev_give(const reversal *r, uint32_t body, leat_value value) {
-  leat_builder builder = ev_builder(r->e, r->span);
-  leat_region_give(&r->e->region->built, &builder, body, value);
+  leat_region_give(&r->e->region->built, body, value);
 }

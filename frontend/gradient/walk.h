@@ -25,11 +25,10 @@ ev ev_gradient_list(evaluator *e, const ev_seeds *seeds, const char *of, ev targ
                     leat_span span);
 // The same of a loss.
 ev ev_loss_gradients(evaluator *e, leat_value loss, ev targets, leat_span span);
-// Of nodes from number `first` on: out[i] is the sum of dys[k] · d ys[k] / d targets[i], EV_ERROR
+// Through the open body alone: out[i] is the sum of dys[k] · d ys[k] / d targets[i], EV_ERROR
 // where nothing depends on the target. The targets are tensors, made there. False: reported.
-bool ev_gradients_between(evaluator *e, uint32_t first, const leat_value *ys, const ev *dys,
-                          uint32_t count, const ev *targets, uint32_t target_count, ev *out,
-                          leat_span span);
+bool ev_gradients_between(evaluator *e, const leat_value *ys, const ev *dys, uint32_t count,
+                          const ev *targets, uint32_t target_count, ev *out, leat_span span);
 // Whether it is a list of variables and tensors that can have gradients, or be gradients. False:
 // reported.
 bool ev_check_targets(evaluator *e, ev targets, bool may_be_rows, leat_span span);
@@ -44,7 +43,7 @@ ev_surroundings ev_enter(evaluator *e, const char *path, const leat_node *like);
 void ev_leave(evaluator *e, ev_surroundings saved);
 
 // -- products.c -----------------------------------------------------------------------------------
-// The nodes [first, end) of the graph, and how many inputs among them each is.
+// The nodes [first, end) of the open body, and how many inputs among them each is.
 typedef struct ev_made {
   leat_arena *scratch;
   uint32_t first, end;
@@ -67,8 +66,8 @@ typedef struct ev_webs {
   const ev *targets;
   leat_value *lives, loss; // by target, and of all: what the gradient is dead with; {NULL}: nothing
 } ev_webs;
-// Of nodes from number `first` on. False: reported.
-bool ev_raise_webs(evaluator *e, uint32_t first, const ev_seeds *seeds, const ev *targets,
+// around: not of the open body alone. False: reported.
+bool ev_raise_webs(evaluator *e, bool around, const ev_seeds *seeds, const ev *targets,
                    uint32_t count, leat_span span, ev_webs *out);
 // The gradient of that target, which is dead where that or the loss is.
 ev ev_dead_again(evaluator *e, const ev_webs *webs, uint32_t target, ev gradient, leat_span span);

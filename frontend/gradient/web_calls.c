@@ -1,14 +1,11 @@
 // Calls with rules of their own, found again where the nodes that they gave are raised to: a body
-// has such a call if it has all of its results. What it was called with is the body's by an
-// identity.
+// has such a call if it has all of its results.
 #include "frontend/gradient/walk.h"
 
 #include "frontend/values/region.h"
 
 typedef struct arguments {
-  const ev_found_calls *calls;
   const leat_web *web;
-  leat_builder builder;
   leat_graph *graph;
   bool missing; // some
 } arguments;
@@ -17,11 +14,8 @@ static ev argument(void *finding, ev item) {
   arguments *a = finding;
   if (item.kind != EV_TENSOR) return item;
   leat_value now = leat_raised_now(a->web, item.tensor);
-  a->missing |= !now.node || now.node->graph != a->graph;
-  if (a->missing) return ev_none();
-  const char *name = leat_intern(a->graph->strings, "argument");
-  const char *path = leat_intern_path(a->graph->strings, a->calls->e->path, name);
-  return ev_tensor(leat_build(&a->builder, path, LEAT_OP_identity, &now, 1, NULL));
+  a->missing |= !now.node || !leat_region_reaches(a->graph, now.node);
+  return a->missing ? ev_none() : ev_tensor(leat_region_inside(a->graph, now));
 }
 
 ev_found_calls ev_no_calls(evaluator *e, leat_span span) {
@@ -35,13 +29,8 @@ void ev_find_call(const void *context, const leat_web *web, const leat_node *was
   evaluator *e = calls->e;
   const ev_call_record *record = leat_map_get(&e->records, was);
   if (!record) return;
-  arguments a = {
-      .calls = calls, .web = web, .builder = ev_builder(e, now->span), .graph = now->graph};
-  a.builder.graph = now->graph;
-  now->graph->nodes.count--; // it stands behind what it was called with
+  arguments a = {.web = web, .graph = now->graph};
   ev args = ev_with_items(e, (ev){.kind = EV_LIST, .list = record->args}, argument, &a);
-  now->id = now->graph->nodes.count;
-  leat_vec_push(now->graph->arena, &now->graph->nodes, now);
   ev_found_result *found = leat_new(e->arena, ev_found_result);
   *found = (ev_found_result){.of = record,
                              .was = was,
@@ -68,6 +57,12 @@ static const ev_found_result *find_result(const ev_found_calls *calls, const lea
   return found;
 }
 
+static ev origin(void *context, ev item) {
+  (void)context;
+  if (item.kind == EV_TENSOR) item.tensor = leat_region_origin(item.tensor);
+  return item;
+}
+
 static bool refuse(const ev_found_calls *calls, const leat_node *at) {
   ev_fail(calls->e, calls->span,
           "the gradient goes through a call with a rule of its own, of which some results or "
@@ -90,7 +85,8 @@ static bool set_call(const ev_found_calls *calls, const ev_found_result *one, ui
     results[i] = ev_tensor((leat_value){result->now, was.port});
   }
   if (!first->args) return refuse(calls, first->now);
-  ev_record_call(calls->e, one->of->rule, first->args, results, of->count);
+  ev args = ev_with_items(calls->e, (ev){.kind = EV_LIST, .list = first->args}, origin, NULL);
+  ev_record_call(calls->e, one->of->rule, args.list, results, of->count);
   return true;
 }
 

@@ -18,31 +18,23 @@ typedef struct web {
   evaluator *e;
   leat_span span;
   leat_arena *scratch;
-  uint32_t first, count;  // ids of the nodes that are looked at: from `first` to below `count`
-  bool *depends;          // by id: on a primitive
-  const char **frames;    // by id: the frame that it is in, as far as inputs tell; NULL: none
+  ev_numbered all;        // the nodes that are looked at
+  bool *depends;          // by number: on a primitive
+  const char **frames;    // by number: the frame that it is in, as far as inputs tell; NULL: none
   leat_map frames_around; // interned name of a frame → that of the one around it
   const char *frame;      // that the losses are in, of one turn of which they are; NULL: none
-  bool *asked;            // by id: what the losses are made of
+  bool *asked;            // by number: what the losses are made of
   leat_map back_edges;    // leat_node *, a merge → the leat_node * that says what it is next
   leat_node_list leaves;  // of the part
   leat_map instead;       // leat_node *, what is asked of the graph around → leat_value *
 } web;
 
-static leat_node *node_at(const web *w, uint32_t id) {
-  return w->e->graph->nodes.items[id];
-}
-
-static bool is_here(const web *w, const leat_node *node) {
-  return node->id >= w->first && node->id < w->count;
-}
-
 static bool may_die(const web *w, leat_value value) {
-  return is_here(w, value.node) && w->depends[value.node->id];
+  return w->depends[ev_number_of(&w->all, value)];
 }
 
-static bool is_part(const web *w, const leat_node *node) {
-  return is_here(w, node) && w->depends[node->id] && w->asked[node->id];
+static bool is_part(const web *w, uint32_t number) {
+  return w->depends[number] && w->asked[number];
 }
 
 // A control edge that orders two operations on one state, or a dim and who has it.
@@ -52,45 +44,51 @@ static bool only_orders(const leat_node *node, const leat_node *before) {
 }
 
 // Whether it is in a frame in the one that the losses are in.
-static bool is_inside(const web *w, uint32_t id) {
-  return w->frames[id] && w->frames[id] != w->frame;
+static bool is_inside(const web *w, uint32_t number) {
+  return w->frames[number] && w->frames[number] != w->frame;
+}
+
+static const char *frame_of(const web *w, leat_value value) {
+  return w->frames[ev_number_of(&w->all, value)];
 }
 
 // -- Frames ---------------------------------------------------------------------------------------
 
-static void look_at_frame(web *w, const leat_node *node) {
-  const char **frame = &w->frames[node->id];
-  for (uint32_t i = 0; i < node->input_count && !*frame; i++)
-    if (is_here(w, node->inputs[i].node)) *frame = w->frames[node->inputs[i].node->id];
-  for (uint32_t i = 0; i < node->control_count && !*frame; i++)
-    if (is_here(w, node->controls[i]) && !only_orders(node, node->controls[i]))
-      *frame = w->frames[node->controls[i]->id];
-  if (node->op == LEAT_OP_leave && *frame) *frame = leat_map_get(&w->frames_around, *frame);
+static void look_at_frame(web *w, uint32_t number) {
+  const leat_node *node = w->all.nodes[number];
+  const char *frame = NULL;
+  for (uint32_t i = 0; i < node->input_count && !frame; i++) frame = frame_of(w, node->inputs[i]);
+  for (uint32_t i = 0; i < node->control_count && !frame; i++)
+    if (!only_orders(node, node->controls[i]))
+      frame = frame_of(w, (leat_value){node->controls[i], 0});
+  if (node->op == LEAT_OP_leave && frame) frame = leat_map_get(&w->frames_around, frame);
+  w->frames[number] = frame;
   if (node->op != LEAT_OP_enter) return;
   const char *name = leat_node_attr(node, "frame")->string;
-  if (*frame) leat_map_set(&w->frames_around, name, (void *)*frame);
-  *frame = name;
+  if (frame) leat_map_set(&w->frames_around, name, (void *)frame);
+  w->frames[number] = name;
 }
 
 static void find_frames(web *w, const ev_seeds *seeds) {
-  w->frames = leat_new_array(w->scratch, const char *, (size_t)w->count + 1);
+  w->frames = leat_new_array(w->scratch, const char *, (size_t)w->all.count + 1);
   leat_map_init(&w->frames_around, w->scratch);
-  for (uint32_t id = w->first; id < w->count; id++) look_at_frame(w, node_at(w, id));
-  for (uint32_t i = 0; i < seeds->count && !w->frame; i++)
-    if (is_here(w, seeds->ys[i].node)) w->frame = w->frames[seeds->ys[i].node->id];
+  for (uint32_t i = 0; i < w->all.count; i++) look_at_frame(w, i);
+  for (uint32_t i = 0; i < seeds->count && !w->frame; i++) w->frame = frame_of(w, seeds->ys[i]);
 }
 
 // -- What depends on primitives -------------------------------------------------------------------
 
 // What a turn of the losses' frame begins with, and whether there is one.
-static bool begins_turn(const web *w, const leat_node *node) {
-  if (!w->frame || w->frames[node->id] != w->frame) return false;
+static bool begins_turn(const web *w, uint32_t number) {
+  const leat_node *node = w->all.nodes[number];
+  if (!w->frame || w->frames[number] != w->frame) return false;
   bool carried = node->op == LEAT_OP_merge && node->inputs[0].node->op == LEAT_OP_enter;
   return carried || node->op == LEAT_OP_enter || node->op == LEAT_OP_loop_cond;
 }
 
-static bool depends(const web *w, const leat_node *node) {
-  if (begins_turn(w, node)) return false;
+static bool depends(const web *w, uint32_t number) {
+  const leat_node *node = w->all.nodes[number];
+  if (begins_turn(w, number)) return false;
   bool found = leat_is_primitive(node);
   for (uint32_t i = 0; i < node->input_count && !found; i++) found = may_die(w, node->inputs[i]);
   for (uint32_t i = 0; i < node->control_count && !found; i++)
@@ -99,13 +97,13 @@ static bool depends(const web *w, const leat_node *node) {
 }
 
 static void find_dependent(web *w) {
-  w->depends = leat_new_array(w->scratch, bool, (size_t)w->count + 1);
-  for (uint32_t id = w->first; id < w->count; id++) w->depends[id] = depends(w, node_at(w, id));
+  w->depends = leat_new_array(w->scratch, bool, (size_t)w->all.count + 1);
+  for (uint32_t i = 0; i < w->all.count; i++) w->depends[i] = depends(w, i);
 }
 
 static bool has_primitives(const web *w) {
-  for (uint32_t id = w->first; id < w->count; id++)
-    if (leat_is_primitive(node_at(w, id))) return true;
+  for (uint32_t i = 0; i < w->all.count; i++)
+    if (leat_is_primitive(w->all.nodes[i])) return true;
   return false;
 }
 
@@ -113,26 +111,27 @@ static bool has_primitives(const web *w) {
 
 typedef struct search {
   web *w;
-  leat_node_list pending;
+  leat_vec(uint32_t) pending;
 } search;
 
-static void ask(search *s, leat_node *node) {
-  if (!is_here(s->w, node) || s->w->asked[node->id]) return;
-  s->w->asked[node->id] = true;
-  leat_vec_push(s->w->scratch, &s->pending, node);
+static void ask(search *s, leat_value value) {
+  uint32_t number = ev_number_of(&s->w->all, value);
+  if (number == s->w->all.count || s->w->asked[number]) return;
+  s->w->asked[number] = true;
+  leat_vec_push(s->w->scratch, &s->pending, number);
 }
 
 static ev ask_item(void *searching, ev item) {
-  if (item.kind == EV_TENSOR) ask(searching, item.tensor.node);
+  if (item.kind == EV_TENSOR) ask(searching, item.tensor);
   return item;
 }
 
 // What decides where it is alive is asked for, too, and all of a call with a rule of its own.
 static void ask_sources(search *s, const leat_node *node) {
   const ev_call_record *record = leat_map_get(&s->w->e->records, node);
-  for (uint32_t i = 0; i < node->input_count; i++) ask(s, node->inputs[i].node);
+  for (uint32_t i = 0; i < node->input_count; i++) ask(s, node->inputs[i]);
   for (uint32_t i = 0; i < node->control_count; i++)
-    if (!only_orders(node, node->controls[i])) ask(s, node->controls[i]);
+    if (!only_orders(node, node->controls[i])) ask(s, (leat_value){node->controls[i], 0});
   if (!record) return;
   ev_with_items(s->w->e, (ev){.kind = EV_LIST, .list = record->args}, ask_item, s);
   ev_with_items(s->w->e, (ev){.kind = EV_LIST, .list = record->results}, ask_item, s);
@@ -142,23 +141,24 @@ static void ask_sources(search *s, const leat_node *node) {
 static leat_map find_back_edges(const web *w) {
   leat_map edges;
   leat_map_init(&edges, w->scratch);
-  for (uint32_t id = w->first; id < w->count; id++)
-    if (node_at(w, id)->op == LEAT_OP_next_iteration)
-      leat_map_set(&edges, node_at(w, id)->inputs[1].node, node_at(w, id));
+  for (uint32_t i = 0; i < w->all.count; i++)
+    if (w->all.nodes[i]->op == LEAT_OP_next_iteration)
+      leat_map_set(&edges, w->all.nodes[i]->inputs[1].node, w->all.nodes[i]);
   return edges;
 }
 
 static bool find_part(web *w, const ev_seeds *seeds) {
   search s = {.w = w};
   leat_map edges = w->back_edges = find_back_edges(w);
-  w->asked = leat_new_array(w->scratch, bool, (size_t)w->count + 1);
+  w->asked = leat_new_array(w->scratch, bool, (size_t)w->all.count + 1);
   for (uint32_t i = 0; i < seeds->count; i++)
-    if (may_die(w, seeds->ys[i])) ask(&s, seeds->ys[i].node);
+    if (may_die(w, seeds->ys[i])) ask(&s, seeds->ys[i]);
   bool any = s.pending.count;
   while (s.pending.count) {
-    leat_node *node = s.pending.items[--s.pending.count], *edge = leat_map_get(&edges, node);
+    uint32_t number = s.pending.items[--s.pending.count];
+    leat_node *node = w->all.nodes[number], *edge = leat_map_get(&edges, node);
     if (node->op == LEAT_OP_leave) leat_vec_push(w->scratch, &w->leaves, node);
-    if (edge && w->depends[node->id]) ask(&s, edge);
+    if (edge && w->depends[number]) ask(&s, (leat_value){edge, 0});
     ask_sources(&s, node);
   }
   return any;
@@ -169,16 +169,16 @@ static bool find_part(web *w, const ev_seeds *seeds) {
 typedef struct reach {
   const web *w;
   leat_map wanted; // targets: leat_node * or leat_state * → itself
-  bool *reaches;   // by id: it depends on a target
+  bool *reaches;   // by number: it depends on a target
   bool found;      // what is looked at does
 } reach;
 
-static void look_at(reach *r, const leat_node *node) {
-  r->found |= is_here(r->w, node) && r->reaches[node->id];
+static void look_at(reach *r, leat_value value) {
+  r->found |= r->reaches[ev_number_of(&r->w->all, value)];
 }
 
 static ev look_at_item(void *reaching, ev item) {
-  if (item.kind == EV_TENSOR) look_at(reaching, item.tensor.node);
+  if (item.kind == EV_TENSOR) look_at(reaching, item.tensor);
   return item;
 }
 
@@ -186,31 +186,32 @@ static bool depends_on_target(reach *r, const leat_node *node) {
   evaluator *e = r->w->e;
   const leat_state *state = ev_state_read(e, node);
   const ev_call_record *record = leat_map_get(&e->records, node);
-  const leat_node *edge = leat_map_get(&r->w->back_edges, node);
+  leat_node *edge = leat_map_get(&r->w->back_edges, node);
   r->found = leat_map_get(&r->wanted, node) || (state && leat_map_get(&r->wanted, state));
-  for (uint32_t i = 0; i < node->input_count && !r->found; i++) look_at(r, node->inputs[i].node);
-  if (edge) look_at(r, edge);
+  for (uint32_t i = 0; i < node->input_count && !r->found; i++) look_at(r, node->inputs[i]);
+  if (edge) look_at(r, (leat_value){edge, 0});
   if (record) ev_with_items(e, (ev){.kind = EV_LIST, .list = record->args}, look_at_item, r);
   return r->found;
 }
 
 // Of what a loss is made of by others alone all is alive where it is.
 static bool goes_through_primitives(const web *w, const ev *targets, uint32_t count) {
-  reach r = {.w = w, .reaches = leat_new_array(w->scratch, bool, (size_t)w->count + 1)};
+  reach r = {.w = w, .reaches = leat_new_array(w->scratch, bool, (size_t)w->all.count + 1)};
   leat_map_init(&r.wanted, w->scratch);
   for (uint32_t i = 0; i < count; i++) {
-    const void *target = targets[i].kind == EV_STATE ? (const void *)targets[i].state
-                                                     : (const void *)targets[i].tensor.node;
+    const void *target = targets[i].kind == EV_STATE
+                             ? (const void *)targets[i].state
+                             : (const void *)leat_region_origin(targets[i].tensor).node;
     leat_map_set(&r.wanted, target, (void *)target);
   }
   bool through = false, more = true;
   while (more && !through) {
     more = false;
-    for (uint32_t id = w->first; id < w->count && !through; id++) {
-      const leat_node *node = node_at(w, id);
-      if (!w->asked[id] || r.reaches[id] || !depends_on_target(&r, node)) continue;
-      r.reaches[id] = more = true;
-      through = is_part(w, node) && leat_is_primitive(node);
+    for (uint32_t i = 0; i < w->all.count && !through; i++) {
+      const leat_node *node = w->all.nodes[i];
+      if (!w->asked[i] || r.reaches[i] || !depends_on_target(&r, node)) continue;
+      r.reaches[i] = more = true;
+      through = is_part(w, i) && leat_is_primitive(node);
     }
   }
   return through;
@@ -229,13 +230,14 @@ static bool refuse(const web *w, const leat_node *at, const char *format, const 
 // A frame that finds in a variable what it left there: reads are of the graph around.
 static bool check_changes(const web *w) {
   bool *read = leat_new_array(w->scratch, bool, (size_t)w->e->graph->states.count + 1);
-  for (uint32_t id = w->first; id < w->count; id++) {
-    const leat_state *state = w->asked[id] ? leat_node_state(node_at(w, id)) : NULL;
-    if (state && !node_at(w, id)->effect) read[state->id] = true;
+  for (uint32_t i = 0; i < w->all.count; i++) {
+    const leat_node *node = w->all.nodes[i];
+    const leat_state *state = w->asked[i] ? leat_node_state(node) : NULL;
+    if (state && !node->effect) read[state->id] = true;
   }
-  for (uint32_t id = w->first; id < w->count && w->leaves.count; id++) {
-    const leat_node *node = node_at(w, id);
-    const leat_state *state = node->effect && is_inside(w, id) ? leat_node_state(node) : NULL;
+  for (uint32_t i = 0; i < w->all.count && w->leaves.count; i++) {
+    const leat_node *node = w->all.nodes[i];
+    const leat_state *state = node->effect && is_inside(w, i) ? leat_node_state(node) : NULL;
     if (state && read[state->id])
       return refuse(w, node,
                     "the gradient goes through a frame that assigns `%s`, which it depends on: "
@@ -247,11 +249,13 @@ static bool check_changes(const web *w) {
 
 // Only all of the graph knows how often a turn of that frame has been.
 static bool check_random(const web *w) {
-  for (uint32_t id = w->first; id < w->count && w->frame; id++)
-    if (is_part(w, node_at(w, id)) && node_at(w, id)->info->flags & LEAT_FLAG_RANDOM)
-      return refuse(w, node_at(w, id),
+  for (uint32_t i = 0; i < w->all.count && w->frame; i++) {
+    const leat_node *node = w->all.nodes[i];
+    if (is_part(w, i) && node->info->flags & LEAT_FLAG_RANDOM)
+      return refuse(w, node,
                     "gradients in a turn of a frame do not know its random numbers yet, of `%s`",
-                    node_at(w, id)->name);
+                    node->name);
+  }
   return true;
 }
 
@@ -273,10 +277,10 @@ static bool take_instead(web *w, const leat_node *node, leat_value value) {
 // A read of the part may be dead: what is never is read of the variable, too.
 static bool read_around(web *w) {
   leat_map_init(&w->instead, w->scratch);
-  for (uint32_t id = w->first; id < w->count; id++) {
-    leat_node *node = node_at(w, id);
-    if (node->op != LEAT_OP_read || !is_part(w, node)) continue;
-    if (is_inside(w, id))
+  for (uint32_t i = 0; i < w->all.count; i++) {
+    leat_node *node = w->all.nodes[i];
+    if (node->op != LEAT_OP_read || !is_part(w, i)) continue;
+    if (is_inside(w, i))
       return refuse(w, node,
                     "the gradient goes through a frame that reads `%s` after something of it: that "
                     "is not supported yet, in `while` it is",
@@ -296,21 +300,21 @@ static leat_value identity(evaluator *e, leat_value value, leat_span span) {
 }
 
 // What stands for a node that is not done again: it lives as that.
-static void stand_in(const ev_repetition *copies, const leat_node *node, leat_value value) {
-  leat_graph *graph = copies->e->graph;
+static void stand_in(ev_repetition *copies, const leat_node *node, leat_value value) {
+  leat_graph *graph = copies->e->body;
   leat_value copy = identity(copies->e, value, node->span);
   for (uint32_t i = 1; i < node->input_count; i++) {
     leat_value input = ev_repeated(copies, node->inputs[i]);
     leat_node_add_control(graph, copy.node, identity(copies->e, input, node->span).node);
   }
   for (uint32_t i = 0; i < node->control_count; i++) {
-    const leat_value *control = copies->copies[node->controls[i]->id];
+    const leat_value *control = leat_map_get(&copies->copies, node->controls[i]);
     if (control) leat_node_add_control(graph, copy.node, control->node);
   }
-  copies->copies[node->id] = leat_arena_memdup(copies->e->arena, &copy, sizeof copy);
+  ev_stand_in(copies, node, copy);
 }
 
-static void copy_node(const web *w, const ev_repetition *copies, const leat_node *node) {
+static void copy_node(const web *w, ev_repetition *copies, const leat_node *node) {
   const leat_value *instead = leat_map_get(&w->instead, node);
   if (instead)
     stand_in(copies, node, *instead);
@@ -322,26 +326,27 @@ static void copy_node(const web *w, const ev_repetition *copies, const leat_node
 
 // A target of the part: zeros are added to it, whose gradient is its own. Its bits are as they
 // were.
-static void add_zeros(const ev_repetition *copies, leat_value target, leat_value zeros) {
+static void add_zeros(ev_repetition *copies, leat_value target, leat_value zeros) {
   evaluator *e = copies->e;
-  ev args[] = {ev_tensor(ev_repeated(copies, target)), ev_tensor(zeros)};
+  leat_value *copy = leat_map_get(&copies->copies, target.node);
+  ev args[] = {ev_tensor(copy[target.port]), ev_tensor(zeros)};
   ev sum = ev_tensor(identity(e, args[0].tensor, target.node->span));
   ev_record_call(e, ev_find_gradient(e, "add"), ev_make_list(e, args, 2).list, &sum, 1);
-  copies->copies[target.node->id][target.port] = sum.tensor;
+  copy[target.port] = sum.tensor;
 }
 
 static ev_repetition copy_part(const web *w, const ev *targets, const ev *zeros, uint32_t count) {
-  ev_repetition copies = ev_repetition_begin(w->e, w->e->graph);
-  bool *repeated = leat_new_array(w->scratch, bool, (size_t)copies.count + 1);
-  for (uint32_t id = w->first; id < w->count; id++) {
-    if (!is_part(w, node_at(w, id))) continue;
-    copy_node(w, &copies, node_at(w, id));
-    repeated[id] = true;
-    for (uint32_t i = 0; i < count; i++)
-      if (zeros[i].kind == EV_TENSOR && targets[i].tensor.node == node_at(w, id))
-        add_zeros(&copies, targets[i].tensor, zeros[i].tensor);
+  ev_repetition copies = ev_repetition_begin(w->e);
+  for (uint32_t number = 0; number < w->all.count; number++) {
+    if (!is_part(w, number)) continue;
+    copy_node(w, &copies, w->all.nodes[number]);
+    for (uint32_t i = 0; i < count; i++) {
+      leat_value target = leat_region_origin(targets[i].tensor);
+      if (zeros[i].kind == EV_TENSOR && target.node == w->all.nodes[number])
+        add_zeros(&copies, target, zeros[i].tensor);
+    }
   }
-  ev_repeat_records(&copies, repeated);
+  ev_repeat_records(&copies);
   return copies;
 }
 
@@ -352,8 +357,9 @@ static bool make_zeros(const web *w, const ev *targets, uint32_t count, ev *out)
   for (uint32_t i = 0; i < count; i++) {
     leat_value target = targets[i].tensor;
     out[i] = ev_error();
-    if (targets[i].kind != EV_TENSOR || !is_part(w, target.node)) continue;
-    if (is_inside(w, target.node->id))
+    uint32_t number = targets[i].kind == EV_TENSOR ? ev_number_of(&w->all, target) : w->all.count;
+    if (!is_part(w, number)) continue;
+    if (is_inside(w, number))
       return refuse(w, target.node,
                     "`%s` has a value in each turn of a frame: there are gradients with respect to "
                     "what enters it, or inside of a turn",
@@ -380,27 +386,9 @@ static leat_raised *list_wanted(const web *w, const ev_seeds *seeds, const ev_re
   return wanted;
 }
 
-static leat_value around(const leat_region *region, leat_value value) {
-  if (value.node && value.node->op == LEAT_OP_parameter)
-    return region->inputs.items[leat_node_attr(value.node, "index")->i].value;
-  return value;
-}
-
-// A node of the body becomes one of the graph around it, at its end.
-static void adopt(leat_graph *graph, const leat_region *region, leat_node *node) {
-  for (uint32_t i = 0; i < node->input_count; i++)
-    node->inputs[i] = around(region, node->inputs[i]);
-  node->graph = graph;
-  node->id = graph->nodes.count;
-  leat_vec_push(graph->arena, &graph->nodes, node);
-}
-
 // What leaves a frame is what leaves the loop, of which nobody knows if the text is taken back.
 static void take_over(const web *w, leat_node *leave, leat_value raised) {
-  evaluator *e = w->e;
-  bool here = !e->region || leave->id >= e->region->built.first;
-  bool taken_back_with_us = leave->id >= e->nodes && leave->entry == e->entry;
-  if (!raised.node || !here || !taken_back_with_us) return;
+  if (!raised.node || !ev_is_taken_back_with_us(w->e, leave)) return;
   if (!leat_type_equal(leat_value_type(raised), &leave->outputs[0])) return;
   leat_node_set_op(leave, LEAT_OP_identity);
   leave->inputs[0] = raised;
@@ -410,18 +398,31 @@ static void take_over(const web *w, leat_node *leave, leat_value raised) {
 static void forget(leat_graph *body, leat_node_list copies) {
   for (uint32_t i = 0; i < copies.count; i++)
     leat_vec_push(body->arena, &body->nodes, copies.items[i]);
-  leat_graph_truncate(body, 0, 0, 0);
+}
+
+// Nodes of the body become such of the one around it, at its end.
+static void adopt(leat_graph *graph, leat_graph *body) {
+  uint32_t kept = 0;
+  for (uint32_t n = 0; n < body->nodes.count; n++) {
+    leat_node *node = body->nodes.items[n];
+    if (node->op == LEAT_OP_parameter) {
+      body->nodes.items[kept++] = node;
+      continue;
+    }
+    for (uint32_t i = 0; i < node->input_count; i++)
+      node->inputs[i] = leat_region_inside(graph, leat_region_origin(node->inputs[i]));
+    node->graph = graph;
+    node->id = graph->nodes.count;
+    leat_vec_push(graph->arena, &graph->nodes, node);
+  }
+  body->nodes.count = kept;
 }
 
 // False: reported.
-static bool raise_copies(const web *w, leat_region *region, leat_raised *wanted, uint32_t count) {
+static bool raise_copies(const web *w, leat_graph *body, leat_raised *wanted, uint32_t count) {
   evaluator *e = w->e;
-  leat_builder builder = ev_builder(e, w->span);
   ev_found_calls calls = ev_no_calls(e, w->span);
   leat_node_list copies = {0};
-  leat_region_close(region, &builder, NULL);
-  ev_keep_records(e, region, &builder, 0);
-  leat_graph *body = leat_region_take_body(region);
   leat_raising raising = {.graph = body,
                           .diag = e->diag,
                           .scratch = w->scratch,
@@ -430,15 +431,14 @@ static bool raise_copies(const web *w, leat_region *region, leat_raised *wanted,
                           .context = &calls};
   for (uint32_t i = 0; i < body->nodes.count; i++)
     leat_vec_push(w->scratch, &copies, body->nodes.items[i]);
-  if (!leat_raise(&raising, wanted, count) || !ev_set_found_calls(&calls)) {
+  if (!leat_raise(&raising, wanted, count)) {
     forget(body, copies);
     return false;
   }
-  for (uint32_t i = 0; i < count; i++) wanted[i].value = around(region, wanted[i].value);
-  for (uint32_t i = 0; i < body->nodes.count; i++)
-    if (body->nodes.items[i]->op != LEAT_OP_parameter)
-      adopt(e->graph, region, body->nodes.items[i]);
-  return true;
+  for (uint32_t i = 0; i < count; i++)
+    if (wanted[i].value.node) wanted[i].value = leat_region_origin(wanted[i].value);
+  adopt(e->body, body);
+  return ev_set_found_calls(&calls);
 }
 
 static bool take_raised(const web *w, const ev_seeds *seeds, const leat_raised *raised,
@@ -467,12 +467,16 @@ static bool raise_part(web *w, const ev_seeds *seeds, const ev *targets, uint32_
   if (!check_changes(w) || !check_random(w) || !read_around(w) ||
       !make_zeros(w, targets, count, zeros))
     return false;
-  leat_region region = leat_region_begin(e->graph, e->path);
-  leat_region_open(&region);
+  leat_builder builder = ev_builder(e, w->span);
+  leat_region region = leat_region_begin(&builder, e->path);
+  e->body = leat_region_open(&region);
   ev_repetition copies = copy_part(w, targets, zeros, count);
+  e->body = builder.graph;
+  leat_region_close(&region);
   leat_raised *raised = list_wanted(w, seeds, &copies);
-  bool ok = raise_copies(w, &region, raised, seeds->count + w->leaves.count) &&
-            take_raised(w, seeds, raised, &out->seeds);
+  bool ok = raise_copies(w, region.bodies[0].graph, raised, seeds->count + w->leaves.count);
+  leat_region_drop(&region);
+  ok = ok && take_raised(w, seeds, raised, &out->seeds);
   for (uint32_t i = 0; ok && i < w->leaves.count; i++)
     take_over(w, w->leaves.items[i], raised[seeds->count + i].value);
   ev *reached = leat_new_array(e->arena, ev, (size_t)count + 1);
@@ -485,14 +489,11 @@ static bool raise_part(web *w, const ev_seeds *seeds, const ev *targets, uint32_
   return ok;
 }
 
-bool ev_raise_webs(evaluator *e, uint32_t first, const ev_seeds *seeds, const ev *targets,
+bool ev_raise_webs(evaluator *e, bool around, const ev_seeds *seeds, const ev *targets,
                    uint32_t count, leat_span span, ev_webs *out) {
-  web w = {.e = e,
-           .span = span,
-           .scratch = leat_arena_create(),
-           .first = first,
-           .count = e->graph->nodes.count};
+  web w = {.e = e, .span = span, .scratch = leat_arena_create()};
   leat_node *in_cycle;
+  w.all = ev_number_nodes(e, around, w.scratch);
   *out = (ev_webs){.seeds = *seeds, .targets = targets};
   out->lives = leat_new_array(e->arena, leat_value, (size_t)count + 1);
   bool ok = true, any = has_primitives(&w);
@@ -506,7 +507,7 @@ bool ev_raise_webs(evaluator *e, uint32_t first, const ev_seeds *seeds, const ev
   }
   if (any) {
     ok = raise_part(&w, seeds, targets, count, out);
-    ok = leat_graph_sort(e->graph, &in_cycle) && ok;
+    ok = leat_graph_sort(e->body, &in_cycle) && ok;
   }
   leat_arena_destroy(w.scratch);
   return ok;
@@ -519,7 +520,7 @@ static ev scalar_like(evaluator *e, leat_value value, leat_dtype dtype, leat_spa
   leat_builder builder = ev_builder(e, span);
   leat_value holder = identity(e, value, span);
   ev scalar = ev_tensor(leat_build_scalar_i64(&builder, ev_node_name(e, NULL, "const"), dtype, 0));
-  if (scalar.kind == EV_TENSOR) leat_node_add_control(e->graph, scalar.tensor.node, holder.node);
+  if (scalar.kind == EV_TENSOR) leat_node_add_control(e->body, scalar.tensor.node, holder.node);
   return scalar;
 }
 

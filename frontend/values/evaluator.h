@@ -11,6 +11,7 @@
 //                 known.c      what small tensors hold
 //   region.h      region.c     bodies while running        state.c      reads, writes, their order
 //                 leaves.c     lists of tensors there      repeat.c     nodes done again
+//                 numbered.c   nodes of it and around it
 //   rows.h        rows.c       sparse rows                 counted_rows.c  some of them meant
 //                 zeros.c      gradients that are zeros
 //   builtin.h     builtins.def compile-time functions
@@ -103,7 +104,7 @@ struct leat_frontend {
   leat_arena *arena;
   leat_strings *strings;
   leat_diag *diag;
-  leat_graph *graph;
+  leat_graph *graph; // of all texts
   leat_frontend_options options;
   const ev_builtin *builtins; // the last one without a name
   bool *setting_known;        // by setting: some `graph` line has that parameter
@@ -150,9 +151,9 @@ struct leat_frontend {
   // What surrounds the statement being evaluated.
   leat_entry *entry;
   ev_frame *frame;
+  leat_graph *body;          // that nodes are made in: the graph, or a body that is open
   struct ev_region *region;  // the innermost that is open (region.h); NULL: none
   struct ev_loops *loops;    // what is known of loops that are evaluated (carried.c); NULL: nothing
-  leat_map outside;          // leat_node * → 1 + in how many regions it is, where that is not all
   const char *path;          // of the nodes being made: "train/net/hidden"
   const char *gradient_path; // set inside a gradient rule: the name of all its nodes
   const char *device;        // constraint on the nodes being made

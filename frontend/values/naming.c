@@ -8,7 +8,7 @@
 #include <string.h>
 
 leat_builder ev_builder(evaluator *e, leat_span span) {
-  return (leat_builder){.graph = e->graph,
+  return (leat_builder){.graph = e->body,
                         .diag = e->diag,
                         .span = ev_place(e, span),
                         .device = e->device,

@@ -156,18 +156,19 @@ ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_
 
 // -- Values of their own --------------------------------------------------------------------------
 
-static bool is_passed_on(ev value, uint32_t first) {
-  return value.kind == EV_TENSOR && value.tensor.node->id < first;
+static bool is_passed_on(const evaluator *e, ev value, uint32_t first) {
+  const leat_node *node = value.kind == EV_TENSOR ? value.tensor.node : NULL;
+  return node && (node->graph != e->body || node->id < first);
 }
 
-static bool passes_on(const ev_list *list, uint32_t first) {
+static bool passes_on(const evaluator *e, const ev_list *list, uint32_t first) {
   for (uint32_t i = 0; i < list->count; i++)
-    if (is_passed_on(list->items[i], first)) return true;
+    if (is_passed_on(e, list->items[i], first)) return true;
   return false;
 }
 
 static ev own_tensor(evaluator *e, ev value, uint32_t first, leat_span span, const char *hint) {
-  if (!is_passed_on(value, first)) return value;
+  if (!is_passed_on(e, value, first)) return value;
   ev own = ev_build(e, LEAT_OP_identity, &value.tensor, 1, NULL, span, hint);
   if (ev_is_weak(e, value)) ev_note_weak(e, own, &value.tensor, 1);
   return own;
@@ -177,7 +178,7 @@ ev ev_own(evaluator *e, ev result, uint32_t first, leat_span span, const char *h
   bool users = !ev_in_library(e->frame) && !e->initialising && !e->gradient_path && !e->absolute;
   if (!users) return result;
   if (result.kind != EV_LIST) return own_tensor(e, result, first, span, hint);
-  if (!passes_on(result.list, first)) return result;
+  if (!passes_on(e, result.list, first)) return result;
   ev_list *list = leat_arena_memdup(e->arena, result.list, sizeof *list);
   ev *items = leat_new_array(e->arena, ev, (size_t)list->count + 1);
   for (uint32_t i = 0; i < list->count; i++)

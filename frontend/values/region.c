@@ -1,6 +1,5 @@
-// Regions: the nodes of a body stand at the end of the graph while it is open (ops/region.h). What
-// belongs further out and is made meanwhile (the read of a variable, an initial value) is noted in
-// e->outside, and stays there when the body is closed.
+// Regions: what the statements of a body make stands in it from the beginning (ops/region.h). What
+// belongs further out and is made meanwhile (the read of a variable, a first value) is made there.
 #include "frontend/values/region.h"
 
 #include "frontend/values/names.h"
@@ -8,58 +7,40 @@
 
 #include <string.h>
 
-static leat_builder region_builder(evaluator *e) {
-  leat_builder builder = ev_builder(e, e->region->span);
-  builder.place = NULL;
-  return builder;
-}
+// -- Where nodes are made -------------------------------------------------------------------------
 
-// -- What belongs further out -------------------------------------------------------------------
-
-static void set_depth(evaluator *e, leat_node *node, uint32_t depth) {
-  leat_map_set(&e->outside, node, (void *)((uintptr_t)depth + 1));
-}
-
-// True when the node, made while the region was open, is of a body or the graph around it.
-static bool is_outside(const evaluator *e, const leat_node *node, const ev_region *region) {
-  uintptr_t depth = (uintptr_t)leat_map_get(&e->outside, node);
-  return depth && depth - 1 < region->depth;
-}
-
-bool ev_region_is_outside(const evaluator *e, const leat_node *node) {
-  return e->region && (node->op == LEAT_OP_parameter || is_outside(e, node, e->region));
-}
-
-ev_stepped_out ev_region_step_to(evaluator *e, ev_region *region) {
-  ev_stepped_out out = {e->region, e->graph->nodes.count};
+static ev_stepped step(evaluator *e, ev_region *region, leat_graph *body) {
+  ev_stepped from = {e->region, e->body};
   e->region = region;
-  return out;
+  e->body = body;
+  return from;
 }
 
-ev_stepped_out ev_region_step_out(evaluator *e) {
-  return ev_region_step_to(e, e->region->outer);
+ev_stepped ev_step_out(evaluator *e) {
+  return step(e, e->region->outer, e->region->body);
 }
 
-void ev_region_step_back(evaluator *e, ev_stepped_out out) {
-  uint32_t depth = e->region ? e->region->depth : 0;
-  for (uint32_t i = out.nodes; i < e->graph->nodes.count && e->region != out.region; i++) {
-    leat_node *node = e->graph->nodes.items[i];
-    if (!leat_map_get(&e->outside, node)) set_depth(e, node, depth);
-  }
-  e->region = out.region;
+ev_stepped ev_step_to(evaluator *e, ev_region *region) {
+  const leat_region *built = &region->built;
+  return step(e, region, built->bodies[built->body_count - 1].graph);
 }
 
-void ev_region_leave_out(evaluator *e, leat_value initial) {
-  leat_vec(leat_node *) pending = {0};
-  if (!e->region || !initial.node) return;
-  leat_vec_push(e->arena, &pending, initial.node);
-  while (pending.count) {
-    leat_node *node = pending.items[--pending.count];
-    if (leat_map_get(&e->outside, node) == (void *)(uintptr_t)1) continue;
-    set_depth(e, node, 0);
-    for (uint32_t i = 0; i < node->input_count; i++)
-      leat_vec_push(e->arena, &pending, node->inputs[i].node);
-  }
+ev_stepped ev_step_outermost(evaluator *e) {
+  return step(e, NULL, e->graph);
+}
+
+ev_stepped ev_step_into(evaluator *e, uint32_t body) {
+  return step(e, e->region, e->region->built.bodies[body].graph);
+}
+
+void ev_step_back(evaluator *e, ev_stepped from) {
+  e->region = from.region;
+  e->body = from.body;
+}
+
+bool ev_is_taken_back_with_us(const evaluator *e, const leat_node *node) {
+  bool made_before = node->graph == e->graph && node->id < e->nodes;
+  return node->graph == e->body && !made_before && node->entry == e->entry;
 }
 
 // -- State --------------------------------------------------------------------------------------
@@ -73,9 +54,9 @@ static ev_region_state *find_state(ev_region *region, const leat_state *state) {
 // Its value before the region is an input.
 static ev_region_state *add_state(evaluator *e, leat_state *state, leat_span span) {
   ev_region *region = e->region;
-  ev_stepped_out out = ev_region_step_out(e);
+  ev_stepped from = ev_step_out(e);
   leat_value before = ev_read(e, state, span);
-  ev_region_step_back(e, out);
+  ev_step_back(e, from);
   if (!before.node) return NULL;
   leat_vec_push(
       e->arena, &region->states,
@@ -88,9 +69,8 @@ leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span) {
   if (!s) s = add_state(e, state, span);
   if (!s) return (leat_value){0};
   if (!s->now.node) {
-    leat_builder builder = region_builder(e);
     const char *name = leat_path_last(state->name);
-    s->now = leat_region_parameter(&e->region->built, &builder, name, s->input);
+    s->now = leat_region_parameter(&e->region->built, name, s->input);
     ev_set(e, &e->body_reads, s->now.node, state);
   }
   return s->now;
@@ -107,9 +87,8 @@ leat_value ev_region_last_read(evaluator *e, const leat_state *state) {
 
 // Whether a value of the open body may be dead.
 static bool has_primitives(const evaluator *e) {
-  const leat_graph *graph = e->graph;
-  for (uint32_t i = e->region->built.first; i < graph->nodes.count; i++)
-    if (leat_op_last_phase(graph->nodes.items[i]->op) < LEAT_PHASE_RAISED) return true;
+  for (uint32_t i = 0; i < e->body->nodes.count; i++)
+    if (leat_op_last_phase(e->body->nodes.items[i]->op) < LEAT_PHASE_RAISED) return true;
   return false;
 }
 
@@ -127,9 +106,8 @@ static leat_value assigned(evaluator *e, leat_state *state, leat_value value) {
 // but the reads behind it count as those before do, so that it goes to the value before.
 static void pass_reads_on(evaluator *e, const ev_region_state *s, leat_value left) {
   if (!leat_dtype_in_class(leat_value_type(left)->dtype, LEAT_CLASS_INEXACT)) return;
-  leat_builder builder = region_builder(e);
   const char *name = leat_path_last(s->state->name);
-  ev before = ev_tensor(leat_region_parameter(&e->region->built, &builder, name, s->input));
+  ev before = ev_tensor(leat_region_parameter(&e->region->built, name, s->input));
   ev result = ev_tensor(left);
   const ev_list *args = ev_make_list(e, &before, 1).list;
   ev_record_call(e, ev_find_gradient(e, "identity"), args, &result, 1);
@@ -147,7 +125,7 @@ void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
   ev_set(e, &e->body_reads, left.node, state);
   pass_reads_on(e, s, left);
   s->now = left;
-  s->left[e->region->built.body_count] = left;
+  s->left[e->region->built.body_count - 1] = left;
   s->written = true;
 }
 
@@ -155,14 +133,15 @@ void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
 
 void ev_region_begin(evaluator *e, ev_region *region, leat_op op, const char *name,
                      leat_span span) {
-  const char *path = ev_node_name(e, name, leat_op_name(op));
-  *region = (ev_region){.outer = e->region,
-                        .depth = e->region ? e->region->depth + 1 : 1,
-                        .op = op,
-                        .built = leat_region_begin(e->graph, path),
-                        .path = e->path,
-                        .span = span};
-  if (!e->region) leat_map_init(&e->outside, e->arena);
+  leat_builder builder = ev_builder(e, span);
+  builder.place = NULL;
+  *region =
+      (ev_region){.outer = e->region,
+                  .op = op,
+                  .built = leat_region_begin(&builder, ev_node_name(e, name, leat_op_name(op))),
+                  .path = e->path,
+                  .body = e->body,
+                  .span = span};
   e->region = region;
 }
 
@@ -172,68 +151,37 @@ void ev_region_open(evaluator *e) {
   region->pending = e->pending.count;
   e->frame->scope = ev_scope_new(e, region->scope);
   e->path = region->built.path;
-  leat_region_open(&region->built);
+  e->body = leat_region_open(&region->built);
   for (uint32_t i = 0; i < region->states.count; i++) region->states.items[i].now.node = NULL;
-}
-
-typedef struct closed_body {
-  leat_region *built;
-  leat_builder *builder;
-  uint32_t number;
-} closed_body;
-
-static ev inside_body(void *body, ev item) {
-  const closed_body *closed = body;
-  if (item.kind == EV_TENSOR)
-    item.tensor = leat_region_inside(closed->built, closed->builder, closed->number, item.tensor);
-  return item;
-}
-
-void ev_keep_records(evaluator *e, leat_region *built, leat_builder *builder, uint32_t number) {
-  const leat_graph *graph = built->bodies[number].graph;
-  closed_body body = {built, builder, number};
-  for (uint32_t i = 0, count = graph->nodes.count; i < count; i++) {
-    ev_call_record *record = leat_map_get(&e->records, graph->nodes.items[i]);
-    if (!record || record->first != graph->nodes.items[i]) continue;
-    ev args = {.kind = EV_LIST, .list = record->args};
-    record->args = ev_with_items(e, args, inside_body, &body).list;
-  }
 }
 
 void ev_region_close(evaluator *e) {
   ev_region *region = e->region;
-  leat_graph *graph = e->graph;
-  uint32_t first = region->built.first;
-  bool *stays = leat_new_array(e->arena, bool, (size_t)(graph->nodes.count - first) + 1);
-  for (uint32_t i = first; i < graph->nodes.count; i++)
-    stays[i - first] = is_outside(e, graph->nodes.items[i], region);
-  leat_builder builder = region_builder(e);
-  uint32_t body = region->built.body_count;
-  leat_region_close(&region->built, &builder, stays);
-  ev_keep_records(e, &region->built, &builder, body);
+  leat_region_close(&region->built);
   ev_scope_close(e, region->scope);
   e->path = region->path;
+  e->body = region->body;
 }
 
 void ev_region_drop(evaluator *e) {
   ev_region *region = e->region;
   leat_region_drop(&region->built);
   e->path = region->path;
+  e->body = region->body;
   e->region = region->outer;
 }
 
 // What each body of a conditional leaves in the variables, a loop in each iteration.
-static void give_states(evaluator *e, leat_builder *builder) {
-  ev_region *region = e->region;
+static void give_states(ev_region *region) {
   for (uint32_t i = 0; i < region->states.count; i++) {
     const ev_region_state *s = &region->states.items[i];
     uint32_t first = region->op == LEAT_OP_while_loop ? 1 : 0;
     if (!s->written) continue;
     for (uint32_t b = first; b < LEAT_REGION_BODIES; b++) {
       if (s->left[b].node)
-        leat_region_give(&region->built, builder, b, s->left[b]);
+        leat_region_give(&region->built, b, s->left[b]);
       else
-        leat_region_give_input(&region->built, builder, b, s->input);
+        leat_region_give_input(&region->built, b, s->input);
     }
     if (first) leat_region_carry(&region->built, s->input);
   }
@@ -250,9 +198,8 @@ static void assign_states(evaluator *e, const ev_region *region, leat_node *node
 
 leat_node *ev_region_end(evaluator *e, const leat_value *predicate) {
   ev_region *region = e->region;
-  leat_builder builder = region_builder(e);
-  give_states(e, &builder);
-  leat_node *node = leat_region_end(&region->built, &builder, region->op, predicate).node;
+  give_states(region);
+  leat_node *node = leat_region_end(&region->built, region->op, predicate).node;
   e->region = region->outer;
   if (node) assign_states(e, region, node);
   return node;

@@ -1,5 +1,5 @@
 // Regions of a run-time `if` or `while`, for evaluation and gradients: what is evaluated while one
-// is open stands in its body.
+// is open stands in its body, which is e->body.
 //
 // A body neither reads nor writes state: a variable's value before the region is an input, and what
 // a body leaves in it is a result, which is assigned behind the region.
@@ -21,13 +21,13 @@ typedef struct ev_region_state {
 
 typedef struct ev_region {
   struct ev_region *outer;
-  uint32_t depth; // 1 for the outermost
   leat_op op;
   leat_region built;
   leat_vec(ev_region_state) states;
   uint32_t iteration; // of a while_loop: 1 + the input that counts iterations; 0: none is needed
   ev_scope *scope;    // around it
   const char *path;   // around it
+  leat_graph *body;   // around it
   uint32_t pending;   // names in `after`, before the open body
   leat_span span;
 } ev_region;
@@ -42,15 +42,20 @@ void ev_region_close(evaluator *e);
 leat_node *ev_region_end(evaluator *e, const leat_value *predicate);
 void ev_region_drop(evaluator *e);
 
-// The region that is open around the innermost is the one that nodes are made in, until the step
-// back: such as the first value of what a loop turns out to carry.
-typedef struct ev_stepped_out {
+// Nodes are made in another place until the step back, such as the first value of what a loop turns
+// out to carry, or what is done again for a closed body.
+typedef struct ev_stepped {
   ev_region *region;
-  uint32_t nodes;
-} ev_stepped_out;
-ev_stepped_out ev_region_step_out(evaluator *e);
-ev_stepped_out ev_region_step_to(evaluator *e, ev_region *region); // any around, or itself
-void ev_region_step_back(evaluator *e, ev_stepped_out out);
+  leat_graph *body;
+} ev_stepped;
+ev_stepped ev_step_out(evaluator *e);                   // around the innermost region
+ev_stepped ev_step_to(evaluator *e, ev_region *region); // into the open body of one around
+ev_stepped ev_step_outermost(evaluator *e);             // of no region
+ev_stepped ev_step_into(evaluator *e, uint32_t body);   // a body of the innermost
+void ev_step_back(evaluator *e, ev_stepped from);
+
+// Whether the node is of the open body, and goes when what is evaluated now is taken back.
+bool ev_is_taken_back_with_us(const evaluator *e, const leat_node *node);
 
 // state.c asks these inside a body.
 leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span);
@@ -58,13 +63,6 @@ leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span);
 leat_state *ev_state_read(const evaluator *e, const leat_node *node);
 leat_value ev_region_last_read(evaluator *e, const leat_state *state); // {NULL}: it was not
 void ev_region_write(evaluator *e, leat_state *state, leat_value value);
-// Whether the node, made while a body is open, is of the graph around it, or an input of the body.
-bool ev_region_is_outside(const evaluator *e, const leat_node *node);
-// Nodes made since `first` are of no body: an initial value, and what it is computed from.
-void ev_region_leave_out(evaluator *e, leat_value initial);
-
-// What was called in the closed body with a rule of its own was called with what that is given.
-void ev_keep_records(evaluator *e, leat_region *built, leat_builder *builder, uint32_t number);
 
 // -- leaves.c -------------------------------------------------------------------------------------
 // A list that holds tensors, or nothing, is taken apart; what it is made of are its leaves.
@@ -80,23 +78,38 @@ ev ev_put_together(evaluator *e, ev form, const ev *leaves);                   /
 const char *ev_leaf_name(evaluator *e, const char *name, const ev_leaf *leaf); // "h_1_0"
 const char *ev_form_text(evaluator *e, ev value); // for messages: "f32[3]", "[f32[], i32[]]"
 
+// -- numbered.c -----------------------------------------------------------------------------------
+// Nodes of the open body, and of the graphs around it, as one list, in which what a node uses comes
+// before it: each has its place there as a number.
+typedef struct ev_numbered {
+  leat_node **nodes;
+  uint32_t count;
+  leat_vec(const leat_graph *) graphs; // the open body first
+  const uint32_t *begins;              // by graph: the number of its first node
+} ev_numbered;
+// around: not of the open body alone.
+ev_numbered ev_number_nodes(const evaluator *e, bool around, leat_arena *arena);
+// Of what it was captured from; `count`: the list has it not.
+uint32_t ev_number_of(const ev_numbered *numbered, leat_value value);
+
 // -- repeat.c -------------------------------------------------------------------------------------
-// Nodes done again, at the end of the graph, with what stands for others in their places.
+// Nodes done again, at the end of the open body, with what stands for others in their places.
 typedef struct ev_repetition {
   evaluator *e;
-  const leat_graph *from;
-  uint32_t count;      // of its nodes, before any is repeated
-  leat_value **copies; // by id there: what stands for the outputs; NULL: they themselves
+  leat_map copies;       // leat_node * → leat_value *, what stands for its outputs
+  leat_node_list copied; // those done again, in that order
   leat_substitution *dims;
 } ev_repetition;
-ev_repetition ev_repetition_begin(evaluator *e, const leat_graph *from);
-leat_value ev_repeated(const ev_repetition *r, leat_value value);
-leat_node *ev_repeat_node(const ev_repetition *r, const leat_node *node);
+ev_repetition ev_repetition_begin(evaluator *e);
+leat_value ev_repeated(const ev_repetition *r,
+                       leat_value value); // itself, if nothing stands for it
+leat_node *ev_repeat_node(ev_repetition *r, const leat_node *node);
+void ev_stand_in(ev_repetition *r, const leat_node *node, leat_value value); // for its only output
 // Remembers that the gradient of the results, tensors that were just made, is the rule's.
 void ev_record_call(evaluator *e, const ev_function *rule, const ev_list *args, const ev *results,
                     uint32_t count);
-// Calls with rules of their own, of those nodes by id, are such calls in the copies.
-void ev_repeat_records(const ev_repetition *r, const bool *repeated);
+// Calls with rules of their own that were done again are such calls there, too.
+void ev_repeat_records(ev_repetition *r);
 
 // A copy of what a body does, in the open one, without its effects: its parameters are these
 // values, its results go to `out`. Returns the copies by the ids of the body, NULL where there is

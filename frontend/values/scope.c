@@ -404,7 +404,7 @@ ev ev_path(evaluator *e, const leat_expr *expr) {
   if (value.port >= value.node->output_count)
     return ev_fail(e, expr->span, "`%s` (%s) has no output %u", value.node->name,
                    leat_op_name(value.node->op), value.port);
-  if (value.node->graph != e->graph)
+  if (!leat_region_reaches(e->body, value.node))
     return ev_fail(e, expr->span,
                    "`$%s` is inside of `%s`: a loop or a branch gives what it carries or yields%s",
                    expr->path, leat_node_outermost(value.node)->name, shown_by(e, expr->path));

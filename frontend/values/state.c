@@ -57,7 +57,7 @@ ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span)
   const char *name = state_name(e, state, "read", hint);
   leat_value value = leat_build(&builder, name, LEAT_OP_read, NULL, 0, &attr);
   if (!value.node) return ev_error();
-  if (order->write) leat_node_add_control(e->graph, value.node, order->write);
+  if (order->write) leat_node_add_control(e->body, value.node, order->write);
   order->read = value.node;
   leat_vec_push(e->arena, &order->reads, value.node);
   return ev_tensor(value);
@@ -66,7 +66,8 @@ ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span)
 void ev_forget_reads(evaluator *e, uint32_t first) {
   for (uint32_t i = 0; i < e->orders.count; i++) {
     ev_order *order = e->orders.entries[i].value;
-    if (order->read && order->read->id >= first) order->read = NULL;
+    if (order->read && order->read->graph == e->body && order->read->id >= first)
+      order->read = NULL;
   }
 }
 
@@ -110,8 +111,8 @@ leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value valu
     return NULL;
   }
   ev_order *order = order_of(e, state);
-  leat_node_add_controls(e->graph, node, order->reads.items, order->reads.count);
-  if (order->write) leat_node_add_control(e->graph, node, order->write);
+  leat_node_add_controls(e->body, node, order->reads.items, order->reads.count);
+  if (order->write) leat_node_add_control(e->body, node, order->write);
   order->reads.count = 0;
   order->read = NULL;
   order->write = node;
@@ -129,6 +130,5 @@ leat_state *ev_global_step(evaluator *e, leat_span span) {
   state->trainable = false;
   leat_builder builder = {.graph = e->graph, .diag = e->diag, .span = span};
   state->init = leat_build_scalar_i64(&builder, "global_step/init/const", LEAT_i64, 0);
-  ev_region_leave_out(e, state->init);
   return state;
 }

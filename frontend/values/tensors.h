@@ -60,9 +60,6 @@ ev ev_given_number(evaluator *e, leat_value output, leat_span span);
 void ev_note_weak(evaluator *e, ev result, const leat_value *inputs, uint32_t count);
 // A weak value in that dtype, where numbers of its kind have one there; others as they are.
 leat_value ev_settle(evaluator *e, leat_value value, leat_dtype dtype, leat_span span);
-// The same in a closed body of the innermost region, if the value is of it.
-leat_value ev_settle_inside(evaluator *e, uint32_t body, leat_value value, leat_dtype dtype,
-                            leat_span span);
 
 // The dtype that the inputs of an op meet in; -1: its numbers' own.
 typedef struct ev_meeting {

@@ -91,17 +91,17 @@ typedef struct settling {
   evaluator *e;
   leat_dtype dtype;
   leat_span span;
-  leat_map done;      // node → its settled leat_node
-  leat_graph *around; // of a value in a closed body of the innermost region: the graph around
-  uint32_t body;      //   and which body; else NULL
+  leat_map done; // node → its settled leat_node
 } settling;
 
 static leat_value settle(settling *s, leat_value value);
 
 // Inputs that were broadcast by the way are again.
 static leat_value without_broadcast(const evaluator *e, leat_value value) {
-  bool by_the_way = value.node->op == LEAT_OP_broadcast && !find(e, value);
-  return by_the_way && find(e, value.node->inputs[0]) ? value.node->inputs[0] : value;
+  value = leat_region_origin(value);
+  if (value.node->op != LEAT_OP_broadcast || find(e, value)) return value;
+  leat_value narrow = leat_region_origin(value.node->inputs[0]);
+  return find(e, narrow) ? narrow : value;
 }
 
 static leat_value converted(settling *s, leat_value value) {
@@ -143,24 +143,8 @@ static bool is_given(const leat_node *node) {
   return node->op == LEAT_OP_parameter || node->info->kind == LEAT_KIND_REGION;
 }
 
-// A parameter of the closed body, of what is outside.
-static leat_value settled_outside(settling *s, leat_value value) {
-  leat_region *region = &s->e->region->built;
-  uint32_t i = 0;
-  while (i < region->inputs.count && region->inputs.items[i].params[s->body] != value.node) i++;
-  if (i == region->inputs.count || !find(s->e, region->inputs.items[i].value)) return value;
-  leat_graph *inside = s->e->graph;
-  s->e->graph = s->around;
-  leat_value settled = ev_settle(s->e, region->inputs.items[i].value, s->dtype, s->span);
-  leat_builder builder = ev_builder(s->e, s->span);
-  if (settled.node) settled = leat_region_inside(region, &builder, s->body, settled);
-  s->e->graph = inside;
-  return settled;
-}
-
 static leat_value settle(settling *s, leat_value value) {
-  if (s->around && value.node->op == LEAT_OP_parameter && !find(s->e, value))
-    return settled_outside(s, value);
+  value = leat_region_origin(value);
   const weak *made = find(s->e, value);
   leat_dtype from = leat_value_type(value)->dtype;
   if (!made || from == s->dtype) return value;
@@ -192,18 +176,6 @@ leat_value ev_settle(evaluator *e, leat_value value, leat_dtype dtype, leat_span
   settling s = {.e = e, .dtype = dtype, .span = span};
   leat_map_init(&s.done, e->arena);
   return settle(&s, value);
-}
-
-leat_value ev_settle_inside(evaluator *e, uint32_t body, leat_value value, leat_dtype dtype,
-                            leat_span span) {
-  leat_graph *around = e->graph, *inside = e->region->built.bodies[body].graph;
-  if (value.node->graph != inside) return ev_settle(e, value, dtype, span);
-  settling s = {.e = e, .dtype = dtype, .span = span, .body = body, .around = around};
-  leat_map_init(&s.done, e->arena);
-  e->graph = inside;
-  leat_value settled = settle(&s, value);
-  e->graph = around;
-  return settled;
 }
 
 // -- Where numbers and tensors meet ---------------------------------------------------------------

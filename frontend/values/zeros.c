@@ -6,6 +6,7 @@
 // and nothing infinite spoils them, as it would a product. Other zeros are numbers like any.
 #include "frontend/values/rows.h"
 
+#include "frontend/values/region.h"
 #include "frontend/values/tensors.h"
 
 #include <string.h>
@@ -19,14 +20,16 @@ leat_value ev_zeros(evaluator *e, const leat_type *type, leat_span span) {
 }
 
 bool ev_is_zeros(const evaluator *e, leat_value value) {
-  if (leat_map_get(&e->zeros, value.node)) return true;
-  return value.node->op == LEAT_OP_broadcast && leat_map_get(&e->zeros, value.node->inputs[0].node);
+  const leat_node *node = leat_region_origin(value).node;
+  if (node->op == LEAT_OP_broadcast && !leat_map_get(&e->zeros, node))
+    node = leat_region_origin(node->inputs[0]).node;
+  return leat_map_get(&e->zeros, node);
 }
 
 // A number that the text says, such as the other choice of a `where`.
 static bool is_literal_zero(leat_value value) {
-  const leat_node *node = value.node;
-  if (node->op == LEAT_OP_broadcast) node = node->inputs[0].node;
+  const leat_node *node = leat_region_origin(value).node;
+  if (node->op == LEAT_OP_broadcast) node = leat_region_origin(node->inputs[0]).node;
   if (node->op != LEAT_OP_const || node->outputs[0].rank) return false;
   static const char zero[sizeof(double[2])];
   const leat_tensor *tensor = leat_node_attr(node, "value")->tensor;
@@ -41,8 +44,9 @@ static leat_value other_term(evaluator *e, const leat_node *node, leat_span span
   return left.kind == EV_TENSOR ? left.tensor : (leat_value){0};
 }
 
-static void take_back(evaluator *e, const leat_node *node) {
-  leat_graph_truncate(e->graph, node->id, e->graph->states.count, e->graph->entries.count);
+static void take_back(const leat_node *node) {
+  leat_graph *graph = node->graph;
+  leat_graph_truncate(graph, node->id, graph->states.count, graph->entries.count);
 }
 
 leat_value ev_fold_zeros(evaluator *e, leat_value value, leat_span span) {
@@ -60,6 +64,6 @@ leat_value ev_fold_zeros(evaluator *e, leat_value value, leat_span span) {
   bool sum = node->op == LEAT_OP_add || node->op == LEAT_OP_sub;
   if (!known || (zero < asked && !one && !sum)) return value;
   leat_type type = *leat_value_type(value);
-  take_back(e, node);
+  take_back(node);
   return zero == asked || one ? ev_zeros(e, &type, span) : other_term(e, node, span);
 }

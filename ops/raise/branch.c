@@ -336,7 +336,8 @@ static bool place_group(plan *p, const group *g) {
   const char *path = named->node->op == LEAT_OP_merge
                          ? named->node->name
                          : leat_intern_path(web->graph->strings, named->node->name, "alive");
-  leat_region region = leat_region_begin(web->graph, leat_graph_unique_name(web->graph, path));
+  leat_graph *around = web->graph;
+  leat_region region = leat_region_begin(&builder, leat_graph_unique_name(around, path));
   bool *alive[2];
   for (int i = 0; i < 2; i++) {
     sides[i] = leat_truth_and(&web->truths, sides[i], p->context);
@@ -345,14 +346,14 @@ static bool place_group(plan *p, const group *g) {
   }
   for (int i = 0; i < 2; i++) {
     results[i] = leat_new_array(web->scratch, leat_value, (size_t)count + 1);
-    leat_region_open(&region);
+    web->graph = leat_region_open(&region);
     if (!place_side(p, g, &members, sides[i], alive[i], results[i])) return false;
-    leat_region_close(&region, &builder, NULL);
+    leat_region_close(&region);
+    web->graph = around;
   }
   for (int i = 0; i < 2; i++)
-    for (uint32_t k = 0; k < count; k++)
-      leat_region_give(&region, &builder, (uint32_t)i, results[i][k]);
-  leat_node *node = leat_region_end(&region, &builder, LEAT_OP_conditional, &predicate).node;
+    for (uint32_t k = 0; k < count; k++) leat_region_give(&region, (uint32_t)i, results[i][k]);
+  leat_node *node = leat_region_end(&region, LEAT_OP_conditional, &predicate).node;
   for (uint32_t k = 0; node && k < count; k++) {
     leat_web_node *given = g->given.items[k].of;
     given->now[g->given.items[k].port] = (leat_value){node, k};

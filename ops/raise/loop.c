@@ -273,13 +273,13 @@ static bool add_inputs(loop *l) {
 }
 
 static leat_value parameter(loop *l, const char *name, uint32_t i) {
-  return leat_region_parameter(&l->region, &l->builder, name, i);
+  return leat_region_parameter(&l->region, name, i);
 }
 
 static void open_body(loop *l) {
   uint32_t count = l->frame->carried.count;
   leat_value *values = new_values(l);
-  leat_region_open(&l->region);
+  l->web->graph = l->builder.graph = leat_region_open(&l->region);
   set_enters(l);
   for (uint32_t i = 0; i < count; i++)
     values[i] = parameter(l, leat_path_last(l->frame->carried.items[i]->node->name), i);
@@ -290,6 +290,11 @@ static void open_body(loop *l) {
   set_done(l, values);
 }
 
+static void close_body(loop *l) {
+  leat_region_close(&l->region);
+  l->web->graph = l->builder.graph = l->region.builder.graph;
+}
+
 static bool place_condition(loop *l) {
   leat_value holds;
   open_body(l);
@@ -297,8 +302,8 @@ static bool place_condition(loop *l) {
     holds = parameter(l, "again", first_asked(l));
   else if (!place(l, CONDITION, &l->asked, &holds))
     return false;
-  leat_region_close(&l->region, &l->builder, NULL);
-  leat_region_give(&l->region, &l->builder, 0, holds);
+  close_body(l);
+  leat_region_give(&l->region, 0, holds);
   return true;
 }
 
@@ -320,9 +325,9 @@ static bool place_body(loop *l) {
     if (!place(l, CONDITION, &l->asked, next + count)) return false;
     count += l->asked.count;
   }
-  leat_region_close(&l->region, &l->builder, NULL);
+  close_body(l);
   for (uint32_t i = 0; i < count; i++) {
-    leat_region_give(&l->region, &l->builder, 1, next[i]);
+    leat_region_give(&l->region, 1, next[i]);
     leat_region_carry(&l->region, i);
   }
   return true;
@@ -351,8 +356,8 @@ bool leat_web_place_loop(leat_web *web, leat_web_frame *frame) {
   loop l = {.web = web, .frame = frame, .counted = is_counted(frame)};
   l.asked = find_asked(web, frame);
   l.builder = leat_web_builder(web, named);
-  l.region = leat_region_begin(web->graph, leat_graph_unique_name(web->graph, named->node->name));
+  l.region = leat_region_begin(&l.builder, leat_graph_unique_name(web->graph, named->node->name));
   if (!add_inputs(&l) || !place_condition(&l) || !place_body(&l)) return false;
-  leat_node *node = leat_region_end(&l.region, &l.builder, LEAT_OP_while_loop, NULL).node;
+  leat_node *node = leat_region_end(&l.region, LEAT_OP_while_loop, NULL).node;
   return node && place_behind(&l, node);
 }

@@ -91,7 +91,7 @@ static leat_node *stands_for(const leat_web *web, const leat_web_node *n) {
   leat_web_ref ref = leat_web_through((leat_web_ref){(leat_web_node *)n, 0});
   leat_node *node = ref.of->placed;
   if (!node && ref.of->node->output_count) node = ref.of->now[0].node;
-  while (node && node->graph != web->graph) node = node->graph->owner;
+  while (node && !leat_region_reaches(web->graph, node)) node = node->graph->owner;
   return node && node->op != LEAT_OP_parameter ? node : NULL;
 }
 
@@ -170,29 +170,31 @@ static void count_iterations(leat_web *web, leat_node *node, const leat_web_node
   }
 }
 
-// The node itself, the first time it is placed.
+// The node itself, the first time it is placed; not yet among the nodes of the graph.
 static leat_node *instance_of(leat_web *web, leat_web_node *n, const leat_value *inputs) {
   leat_node *node = n->node;
-  if (n->placed)
-    return leat_graph_append_like(web->graph, node, node->name, inputs, node->attrs, node->entry,
+  if (n->placed) {
+    node = leat_graph_append_like(web->graph, node, node->name, inputs, node->attrs, node->entry,
                                   NULL);
-  node->inputs = leat_arena_memdup(web->graph->arena, inputs, n->input_count * sizeof *inputs);
+    web->graph->nodes.count--;
+  } else {
+    node->inputs = leat_arena_memdup(web->graph->arena, inputs, n->input_count * sizeof *inputs);
+    node->graph = web->graph;
+  }
   return node;
 }
 
 static void push(leat_web *web, leat_node *node) {
-  node->graph = web->graph;
   node->id = web->graph->nodes.count;
   leat_vec_push(web->graph->arena, &web->graph->nodes, node);
 }
 
 bool leat_web_place_node(leat_web *web, leat_web_node *n, leat_truth live) {
   leat_value *inputs = leat_new_array(web->scratch, leat_value, (size_t)n->input_count + 1);
-  bool again = n->placed;
   if (!check_outermost(web, n)) return false;
-  for (uint32_t i = 0; i < n->input_count; i++) inputs[i] = leat_web_now(n->inputs[i]);
+  for (uint32_t i = 0; i < n->input_count; i++)
+    inputs[i] = leat_region_inside(web->graph, leat_web_now(n->inputs[i]));
   leat_node *node = instance_of(web, n, inputs);
-  if (again) web->graph->nodes.count--;
   set_controls(web, node, n);
   if (node->info->flags & LEAT_FLAG_RANDOM) count_iterations(web, node, n);
   bool partly = live != LEAT_ALWAYS && leat_web_is_outermost(n);

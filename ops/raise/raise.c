@@ -49,5 +49,6 @@ bool leat_raise(const leat_raising *raising, leat_raised *wanted, uint32_t count
   for (uint32_t i = 0, next = 0; i < count; i++)
     wanted[i].value = wanted[i].alive ? leat_web_now(refs.items[next++]) : (leat_value){0};
   leat_graph_renumber(web.graph);
+  leat_graph_list_effects(web.graph); // what is in a body now is none of the entry's
   return true;
 }
