@@ -61,9 +61,8 @@ leat_status ref_transpose(leat_ref_context *context) {
   const leat_tensor *x = &context->inputs[0];
   leat_tensor *out = &context->outputs[0];
   const int64_t *perm = attr(context->node, "perm")->ints;
-  int64_t at[LEAT_MAX_RANK], from[LEAT_MAX_RANK];
-  for (int64_t i = 0; i < leat_ref_count(out); i++) {
-    leat_unflatten(i, out->rank, out->shape, at);
+  int64_t at[LEAT_MAX_RANK] = {0}, from[LEAT_MAX_RANK], count = leat_ref_count(out);
+  for (int64_t i = 0; i < count; i++, leat_next_index(out->rank, out->shape, at)) {
     for (int32_t axis = 0; axis < out->rank; axis++) from[perm[axis]] = at[axis];
     leat_copy_element(out, i, x, leat_flatten(x->rank, x->shape, from));
   }
@@ -89,13 +88,12 @@ bool shape_broadcast(leat_shape_context *context) {
 leat_status ref_broadcast(leat_ref_context *context) {
   const leat_tensor *x = &context->inputs[0];
   leat_tensor *out = &context->outputs[0];
-  int64_t at[LEAT_MAX_RANK];
+  int64_t at[LEAT_MAX_RANK] = {0}, from[LEAT_MAX_RANK], count = leat_ref_count(out);
   int32_t added = out->rank - x->rank;
-  for (int64_t i = 0; i < leat_ref_count(out); i++) {
-    leat_unflatten(i, out->rank, out->shape, at);
+  for (int64_t i = 0; i < count; i++, leat_next_index(out->rank, out->shape, at)) {
     for (int32_t axis = 0; axis < x->rank; axis++)
-      if (x->shape[axis] == 1) at[added + axis] = 0;
-    leat_copy_element(out, i, x, leat_flatten(x->rank, x->shape, at + added));
+      from[axis] = x->shape[axis] == 1 ? 0 : at[added + axis];
+    leat_copy_element(out, i, x, leat_flatten(x->rank, x->shape, from));
   }
   return LEAT_OK;
 }
@@ -127,16 +125,17 @@ bool shape_concat(leat_shape_context *context) {
 
 leat_status ref_concat(leat_ref_context *context) {
   leat_tensor *out = &context->outputs[0];
-  int64_t axis = attr(context->node, "axis")->i, at[LEAT_MAX_RANK], begin = 0;
-  for (uint32_t input = 0; input < context->node->input_count; input++) {
-    const leat_tensor *x = &context->inputs[input];
-    for (int64_t i = 0; i < leat_ref_count(x); i++) {
-      leat_unflatten(i, x->rank, x->shape, at);
-      at[axis] += begin;
-      leat_copy_element(out, leat_flatten(out->rank, out->shape, at), x, i);
+  int32_t axis = (int32_t)attr(context->node, "axis")->i;
+  int64_t rows = leat_shape_elements(axis, out->shape), size = (int64_t)leat_dtype_size(out->dtype);
+  char *to = out->data;
+  for (int64_t row = 0; row < rows; row++)
+    for (uint32_t input = 0; input < context->node->input_count; input++) {
+      const leat_tensor *x = &context->inputs[input];
+      int64_t bytes = size * leat_shape_elements(x->rank - axis, x->shape + axis);
+      if (bytes == 0) continue; // there may be no memory at all
+      memcpy(to, (const char *)x->data + row * bytes, (size_t)bytes);
+      to += bytes;
     }
-    begin += x->shape[axis];
-  }
   return LEAT_OK;
 }
 
@@ -182,7 +181,8 @@ leat_status ref_slice(leat_ref_context *context) {
   const leat_tensor *x = &context->inputs[0];
   leat_tensor *out = &context->outputs[0];
   const leat_attr *start = attr(context->node, "start"), *step = attr(context->node, "step");
-  int64_t begin[LEAT_MAX_RANK], at[LEAT_MAX_RANK], count = leat_ref_count(out);
+  int64_t begin[LEAT_MAX_RANK], at[LEAT_MAX_RANK] = {0}, from[LEAT_MAX_RANK];
+  int64_t count = leat_ref_count(out);
   for (int32_t axis = 0; count && axis < x->rank; axis++) {
     LEAT_TRY(leat_ref_offset(context, start->dims[axis], &begin[axis]));
     __int128 last = (__int128)(out->shape[axis] - 1) * step->ints[axis] + begin[axis];
@@ -191,11 +191,10 @@ leat_status ref_slice(leat_ref_context *context) {
                            (long long)x->shape[axis], (long long)out->shape[axis],
                            (long long)begin[axis], (long long)step->ints[axis]);
   }
-  for (int64_t i = 0; i < count; i++) {
-    leat_unflatten(i, out->rank, out->shape, at);
+  for (int64_t i = 0; i < count; i++, leat_next_index(out->rank, out->shape, at)) {
     for (int32_t axis = 0; axis < x->rank; axis++)
-      at[axis] = begin[axis] + at[axis] * step->ints[axis];
-    leat_copy_element(out, i, x, leat_flatten(x->rank, x->shape, at));
+      from[axis] = begin[axis] + at[axis] * step->ints[axis];
+    leat_copy_element(out, i, x, leat_flatten(x->rank, x->shape, from));
   }
   return LEAT_OK;
 }
@@ -224,18 +223,18 @@ bool shape_pad(leat_shape_context *context) {
 leat_status ref_pad(leat_ref_context *context) {
   const leat_tensor *x = &context->inputs[0];
   leat_tensor *out = &context->outputs[0];
-  int64_t before[LEAT_MAX_RANK], at[LEAT_MAX_RANK];
+  int64_t before[LEAT_MAX_RANK], at[LEAT_MAX_RANK] = {0}, from[LEAT_MAX_RANK];
+  int64_t count = leat_ref_count(out);
   for (int32_t axis = 0; axis < x->rank; axis++)
     LEAT_TRY(leat_ref_offset(context, attr(context->node, "before")->dims[axis], &before[axis]));
-  for (int64_t i = 0; i < leat_ref_count(out); i++) {
+  for (int64_t i = 0; i < count; i++, leat_next_index(out->rank, out->shape, at)) {
     bool inside = true;
-    leat_unflatten(i, out->rank, out->shape, at);
     for (int32_t axis = 0; axis < x->rank; axis++) {
-      at[axis] -= before[axis];
-      inside = inside && at[axis] >= 0 && at[axis] < x->shape[axis];
+      from[axis] = at[axis] - before[axis];
+      inside = inside && from[axis] >= 0 && from[axis] < x->shape[axis];
     }
     if (inside)
-      leat_copy_element(out, i, x, leat_flatten(x->rank, x->shape, at));
+      leat_copy_element(out, i, x, leat_flatten(x->rank, x->shape, from));
     else
       leat_copy_element(out, i, &context->inputs[1], 0);
   }
@@ -255,12 +254,11 @@ bool shape_iota(leat_shape_context *context) {
 
 leat_status ref_iota(leat_ref_context *context) {
   leat_tensor *out = &context->outputs[0];
-  int64_t axis = attr(context->node, "axis")->i, at[LEAT_MAX_RANK];
-  for (int64_t i = 0; i < leat_ref_count(out); i++) {
-    leat_unflatten(i, out->rank, out->shape, at);
+  int64_t axis = attr(context->node, "axis")->i, at[LEAT_MAX_RANK] = {0};
+  int64_t count = leat_ref_count(out);
+  for (int64_t i = 0; i < count; i++, leat_next_index(out->rank, out->shape, at))
     if (!leat_store_signed(out->dtype, out->data, i, at[axis]))
       return leat_ref_unsupported(context);
-  }
   return LEAT_OK;
 }
 

@@ -46,8 +46,13 @@ int64_t leat_ref_count(const leat_tensor *tensor) {
 }
 
 void leat_unflatten(int64_t position, int32_t rank, const int64_t *shape, int64_t *out_at) {
-  for (int32_t axis = rank; axis-- > 0; position /= shape[axis])
+  for (int32_t axis = rank - 1; axis > 0; position /= shape[axis], axis--)
     out_at[axis] = position % shape[axis];
+  if (rank) out_at[0] = position;
+}
+
+void leat_next_index(int32_t rank, const int64_t *shape, int64_t *at) {
+  for (int32_t axis = rank; axis-- > 0 && ++at[axis] == shape[axis];) at[axis] = 0;
 }
 
 int64_t leat_flatten(int32_t rank, const int64_t *shape, const int64_t *at) {

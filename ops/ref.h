@@ -63,6 +63,7 @@ int64_t leat_ref_count(const leat_tensor *tensor);
 
 // Row-major position ↔ index along each axis.
 void leat_unflatten(int64_t position, int32_t rank, const int64_t *shape, int64_t *out_at);
+void leat_next_index(int32_t rank, const int64_t *shape, int64_t *at); // after the last: the first
 int64_t leat_flatten(int32_t rank, const int64_t *shape, const int64_t *at);
 // Copies element `from` of one tensor to element `to` of another of its dtype.
 void leat_copy_element(leat_tensor *to_tensor, int64_t to, const leat_tensor *from_tensor,

@@ -6,6 +6,8 @@
 #include "ops/ref.h"
 #include "ops/shape.h"
 
+#include <string.h>
+
 enum { LARGEST = 1 << 30 }; // of the numbers that describe a window
 
 static const leat_attr *attr(const leat_node *node, const char *name) {
@@ -99,16 +101,16 @@ leat_status ref_unfold(leat_ref_context *context) {
   windows along[LEAT_MAX_RANK];
   uint32_t axes = windows_of(context->node, along);
   int32_t rank = out->rank - (int32_t)axes;
-  int64_t at[LEAT_MAX_RANK];
-  for (int64_t i = 0, count = leat_ref_count(out); i < count; i++) {
+  int64_t at[LEAT_MAX_RANK] = {0}, from[LEAT_MAX_RANK], count = leat_ref_count(out);
+  for (int64_t i = 0; i < count; i++, leat_next_index(out->rank, out->shape, at)) {
     bool inside = true;
-    leat_unflatten(i, out->rank, out->shape, at);
+    memcpy(from, at, sizeof at);
     for (uint32_t j = 0; inside && j < axes; j++) {
-      int64_t *axis = &at[along[j].axis];
-      inside = source(&along[j], *axis, at[rank + (int32_t)j], x->shape[along[j].axis], axis);
+      int64_t axis = along[j].axis;
+      inside = source(&along[j], at[axis], at[rank + (int32_t)j], x->shape[axis], &from[axis]);
     }
     leat_copy_element(out, i, inside ? x : &context->inputs[1],
-                      inside ? leat_flatten(x->rank, x->shape, at) : 0);
+                      inside ? leat_flatten(x->rank, x->shape, from) : 0);
   }
   return LEAT_OK;
 }
