@@ -1,7 +1,6 @@
 // Growing text, quoting, and the shortest decimals of floats. Nothing here depends on the locale:
 // of what printf wrote the digits are kept, after strtod, which expects the same decimal point, has
 // confirmed them.
-// It runs seldom: compiled for size.
 #include "base/text.h"
 
 #include "base/printable.h"
