@@ -1,5 +1,5 @@
-// The library written in the language itself, embedded: the texts of stdlib/*.leat and an index of
-// what they define, made when Leat is built (tools/embed_stdlib.py). A definition costs nothing
+// The library written in the language itself, embedded: the texts of stdlib/**/*.leat and an index
+// of what they define, made when Leat is built (tools/embed_stdlib.py). A definition costs nothing
 // until it is looked up by name: the frontend parses only bytes [offset, offset + size) of its
 // file.
 #ifndef LEAT_STDLIB_STDLIB_H

@@ -27,7 +27,7 @@ def supported(importer):
 def functions():
     found = set(re.findall(r'^OP\((\w+),', read('ir/ops.def'), re.M))
     found |= set(re.findall(r'^BUILTIN\((\w+),', read('frontend/values/builtins.def'), re.M))
-    for path in glob.glob(f'{ROOT}/stdlib/*.leat'):
+    for path in glob.glob(f'{ROOT}/stdlib/**/*.leat', recursive=True):
         found |= set(re.findall(r'^fn (\w+)\(', read(os.path.relpath(path, ROOT)), re.M))
     return found
 

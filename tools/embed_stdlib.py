@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the C source that embeds stdlib/*.leat in libleat: the texts, and the index of what they define.
+"""Writes the C source that embeds the library, stdlib/**/*.leat, in libleat: the texts, and the index of what they define.
 
     embed_stdlib.py OUTPUT.c FILE.leat...
 
@@ -67,7 +67,7 @@ def main():
     output, *paths = sys.argv[1:]
     files, index = [], {}
     for path in paths:
-        name = 'stdlib/' + path.rsplit('/', 1)[-1]
+        name = path[path.rindex('stdlib/'):]
         with open(path, 'rb') as source:
             text = source.read()
         for kind, defined, offset, size, line in definitions(name, text):
@@ -77,7 +77,7 @@ def main():
             index[key] = (KINDS[kind], defined.decode(), len(files), offset, size, line)
         files.append((name, text))
     with open(output, 'w') as out:
-        out.write('// Made by tools/embed_stdlib.py from stdlib/*.leat.\n#include "stdlib/stdlib.h"\n\n')
+        out.write('// Made by tools/embed_stdlib.py from stdlib/**/*.leat.\n#include "stdlib/stdlib.h"\n\n')
         out.write('const leat_stdlib_file leat_stdlib_files[] = {\n')
         for name, text in files:
             out.write(f'  {{"{name}",\n{literal(text)},\n   {len(text)}}},\n')

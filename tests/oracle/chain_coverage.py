@@ -3,6 +3,7 @@
 A step counts when a maker offers it, whether or not chance takes it. A name that is neither in a step nor excused
 fails, and so does an excuse for what is in a step.
 """
+import glob
 import os
 import re
 
@@ -51,9 +52,8 @@ def words(leat):
 def all_names():
     with open(os.path.join(ROOT, 'ir', 'ops.def'), encoding='utf-8') as table:
         names = set(re.findall(r'^OP\((\w+),', table.read(), re.M))
-    folder = os.path.join(ROOT, 'stdlib')
-    for file in os.listdir(folder):
-        with open(os.path.join(folder, file), encoding='utf-8') as source:
+    for path in glob.glob(f'{ROOT}/stdlib/**/*.leat', recursive=True):
+        with open(path, encoding='utf-8') as source:
             names.update(re.findall(r'^##[^\n]*\nfn (\w+)\(', source.read(), re.M))
     return names
 

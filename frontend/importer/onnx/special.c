@@ -42,7 +42,7 @@ static void wrap(onnx_writer *w, leat_text *text, const char *function, const ch
   leat_text_add(text, "%s(%s, \"%s\")", function, inner, format);
 }
 
-// Codes become numbers, and numbers codes (stdlib/onnx_codes.leat).
+// Codes become numbers, and numbers codes (stdlib/onnx/onnx_codes.leat).
 static void write_cast(onnx_writer *w, onnx_value x, int32_t to) {
   const onnx_dtype *dtype = onnx_dtype_of(to), *from = onnx_dtype_of(x.data_type);
   const onnx_attribute *rounding = onnx_attribute_of(w, "round_mode");

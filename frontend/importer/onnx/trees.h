@@ -2,7 +2,7 @@
 // frontend/importer/onnx/.
 //
 //   trees.c         reads the nodes and leaves that the attributes say
-//   tree_tables.c   makes the tables of them that stdlib/onnx_trees.leat goes down in
+//   tree_tables.c   makes the tables of them that stdlib/onnx/onnx_trees.leat goes down in
 #ifndef LEAT_FRONTEND_ONNX_TREES_H
 #define LEAT_FRONTEND_ONNX_TREES_H
 
