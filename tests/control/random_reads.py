@@ -53,6 +53,8 @@ class Tapped(dict):
 
 
 class Reads(Program):
+    turns = ('1', '1'), ('3', '3'), ('bit_and({}, 3)', '({} & 3)')
+
     def __init__(self, seed):
         super().__init__(seed)
         self.path = []      # of the open regions: (the name, whether it is a loop)
@@ -137,37 +139,15 @@ class Reads(Program):
         work()
         self.path.pop()
 
-    def branch(self, scope, depth, nesting):
-        kinds = self.kinds(0)
-        names = [self.new(kind) for kind in kinds]
-        leat, python = self.value('p', scope)
-        targets = ', '.join(names) + ' = ' if names else ''
-        self.write(depth, f'{targets}if {leat} {{', [f'if {python}:'])
-        for last in (False, True):
-            inner = dict(scope)
-            self.in_region(names[0] if names else '', False, lambda: self.block(inner, depth + 1, nesting))
-            values = [self.value(kind, inner) for kind in kinds]
-            self.write(depth + 1, 'yield ' + ', '.join(one for one, _ in values) if names else '',
-                       [f'{", ".join(names)} = {", ".join(one for _, one in values)}'] if names else ['pass'])
-            if last or not names and self.rng.random() < 0.5:
-                break
-            self.write(depth, '} else {', ['else:'])
-        self.write(depth, '}', [])
-        scope.update(zip(names, kinds))
+    def side(self, names, scope, depth, nesting):
+        self.in_region(names[0] if names else '', False, lambda: self.block(scope, depth, nesting))
 
     def loop(self, scope, depth, nesting):
         kinds = self.kinds(0)
         names, turn = [self.new(kind) for kind in kinds], self.new('t')
         begins = [self.value(kind, scope) for kind in kinds]
         inner = {**scope, **dict(zip(names, kinds)), turn: 'i'}
-        most = self.rng.choice([('1', '1'), ('3', '3'), ('bit_and({}, 3)', '({} & 3)')])
-        if '{' in most[0]:
-            counted = self.value('i', scope)
-            most = most[0].format(counted[0]), most[1].format(counted[1])
-        condition = f'{turn} < {most[0]}', f'{turn} < {most[1]}'
-        if self.rng.random() < 0.3:
-            more = self.value('p', inner)
-            condition = f'{condition[0]} and {more[0]}', f'{condition[1]} and {more[1]}'
+        condition = self.condition(turn, scope, inner)
         spoilt = self.rng.random() < 0.4  # nobody uses what is NaN here
         bad = self.new('bad')
         carried = [f'{turn}: i64[] = 0'] + [f'{name}: {TYPES[kind]} = {one}' if kind in 'if' else f'{name} = {one}'

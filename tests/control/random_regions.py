@@ -132,6 +132,10 @@ class Program:
         """What a body gives at its end; `carried`: the names of that in a loop."""
         return [self.value(kind, scope) for kind in kinds]
 
+    def side(self, names, scope, depth, nesting):
+        """What one side of a branch does, which gives the names."""
+        self.block(scope, depth, nesting)
+
     def branch(self, scope, depth, nesting):
         kinds = self.kinds(0)
         names = [self.new(kind) for kind in kinds]
@@ -140,21 +144,18 @@ class Program:
         self.write(depth, f'{targets}if {leat} {{', [f'if {python}:'])
         for last in (False, True):
             inner = dict(scope)
-            self.block(inner, depth + 1, nesting)
+            self.side(names, inner, depth + 1, nesting)
             values = self.given(kinds, [], inner)
             self.write(depth + 1, 'yield ' + ', '.join(one for one, _ in values) if names else '',
-                       [f'{", ".join(names)} = {", ".join(one for _, one in values)}'] if names else [])
+                       [f'{", ".join(names)} = {", ".join(one for _, one in values)}'] if names else ['pass'])
             if last or not names and self.rng.random() < 0.5:
                 break
             self.write(depth, '} else {', ['else:'])
         self.write(depth, '}', [])
         scope.update(zip(names, kinds))
 
-    def loop(self, scope, depth, nesting):
-        kinds = self.kinds(0)
-        names, turn = [self.new(kind) for kind in kinds], self.new('t')
-        begins = [self.value(kind, scope) for kind in kinds]
-        inner = {**scope, **dict(zip(names, kinds)), turn: 'i'}
+    def condition(self, turn, scope, inner):
+        """Of a loop that counts its turns: Leat's words and Python's."""
         most = self.rng.choice(self.turns)
         if '{' in most[0]:
             counted = self.value('i', scope)
@@ -163,6 +164,14 @@ class Program:
         if self.rng.random() < 0.3:
             more = self.value('p', inner)
             condition = f'{condition[0]} and {more[0]}', f'{condition[1]} and {more[1]}'
+        return condition
+
+    def loop(self, scope, depth, nesting):
+        kinds = self.kinds(0)
+        names, turn = [self.new(kind) for kind in kinds], self.new('t')
+        begins = [self.value(kind, scope) for kind in kinds]
+        inner = {**scope, **dict(zip(names, kinds)), turn: 'i'}
+        condition = self.condition(turn, scope, inner)
         carried = ', '.join([f'{turn}: i64[] = 0'] + [f'{name}: {TYPES[kind]} = {one}' if kind in 'ifs' else f'{name} = {one}'
                                                       for name, kind, (one, _) in zip(names, kinds, begins)])
         self.write(depth, f'{", ".join([turn] + names)} = while ({carried}) {condition[0]} {{',
