@@ -110,35 +110,33 @@ onnx_value onnx_sparse_value(onnx_writer *w, const onnx_sparse *sparse, const ch
 
 // -- Attributes -----------------------------------------------------------------------------------
 
-const char *onnx_floats(onnx_writer *w, const float *x, size_t count) {
+static void add_float(leat_text *out, const void *x, size_t i) {
+  leat_text_add_f32(out, ((const float *)x)[i]);
+}
+
+static void add_int(leat_text *out, const void *x, size_t i) {
+  leat_text_add_i64(out, ((const int64_t *)x)[i]);
+}
+
+static void add_quoted(leat_text *out, const void *x, size_t i) {
+  const ProtobufCBinaryData *string = (const ProtobufCBinaryData *)x + i;
+  leat_text_add_quoted(out, string->len ? (const char *)string->data : "", string->len);
+}
+
+static const char *list_text(onnx_writer *w, const void *x, size_t count,
+                             void (*add)(leat_text *out, const void *x, size_t i)) {
   leat_text text = {0};
+  leat_text_add_string(&text, "[");
   for (size_t i = 0; i < count; i++) {
-    leat_text_add_string(&text, i ? ", " : "[");
-    leat_text_add_f32(&text, x[i]);
+    if (i) leat_text_add_string(&text, ", ");
+    add(&text, x, i);
   }
-  leat_text_add_string(&text, count ? "]" : "[]");
+  leat_text_add_string(&text, "]");
   return leat_model_take_text(w->arena, &text);
 }
 
 const char *onnx_ints(onnx_writer *w, const int64_t *x, size_t count) {
-  leat_text text = {0};
-  for (size_t i = 0; i < count; i++) {
-    leat_text_add_string(&text, i ? ", " : "[");
-    leat_text_add_i64(&text, x[i]);
-  }
-  leat_text_add_string(&text, count ? "]" : "[]");
-  return leat_model_take_text(w->arena, &text);
-}
-
-static const char *quoted(onnx_writer *w, const ProtobufCBinaryData *x, size_t count, bool list) {
-  leat_text text = {0};
-  if (list) leat_text_add_string(&text, "[");
-  for (size_t i = 0; i < count; i++) {
-    if (i) leat_text_add_string(&text, ", ");
-    leat_text_add_quoted(&text, x[i].len ? (const char *)x[i].data : "", x[i].len);
-  }
-  if (list) leat_text_add_string(&text, "]");
-  return leat_model_take_text(w->arena, &text);
+  return list_text(w, x, count, add_int);
 }
 
 static const char *number_text(onnx_writer *w, int64_t i, char kind) {
@@ -150,9 +148,10 @@ static const char *number_text(onnx_writer *w, int64_t i, char kind) {
   return NULL;
 }
 
-static const char *take_float(onnx_writer *w, float x) {
+static const char *one_text(onnx_writer *w, const void *x,
+                            void (*add)(leat_text *out, const void *x, size_t i)) {
   leat_text text = {0};
-  leat_text_add_f32(&text, x);
+  add(&text, x, 0);
   return leat_model_take_text(w->arena, &text);
 }
 
@@ -201,13 +200,14 @@ const char *onnx_attribute_text(onnx_writer *w, const onnx_attribute *a, char ki
   const onnx_tensor *list = kind == 't' ? list_tensor(w, a) : NULL;
   if (list) return onnx_tensor_text(w, list, a->name);
   switch ((int)a->type) {
-  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT: return take_float(w, a->f);
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT: return one_text(w, &a->f, add_float);
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT: return number_text(w, a->i, kind);
-  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING: return quoted(w, &a->s, 1, false);
-  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS: return onnx_floats(w, a->floats, a->n_floats);
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING: return one_text(w, &a->s, add_quoted);
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS:
+    return list_text(w, a->floats, a->n_floats, add_float);
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS: return onnx_ints(w, a->ints, a->n_ints);
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS:
-    return quoted(w, a->strings, a->n_strings, true);
+    return list_text(w, a->strings, a->n_strings, add_quoted);
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR:
     return a->t ? onnx_tensor_text(w, a->t, a->name) : NULL;
   }

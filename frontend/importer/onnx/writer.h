@@ -57,7 +57,7 @@ typedef struct onnx_writer {
   leat_text dims;            // the lines that declare them
   leat_text bodies;          // of loops, whole functions
   onnx_block *block;         // being written
-  bool is_fixed;             // constants that are asked for now cannot be trained
+  bool is_fixed;             // a constant that is written now is none that training may change
   int64_t dense_left;        // bytes that sparse tensors may still take when they are dense
   uint64_t work;             // nodes written so far, those of inlined functions too
 } onnx_writer;
@@ -155,7 +155,6 @@ onnx_value onnx_sparse_value(onnx_writer *w, const onnx_sparse *sparse, const ch
 // or of a list ('t' a tensor).
 // NULL: it cannot be said, which is reported.
 const char *onnx_attribute_text(onnx_writer *w, const onnx_attribute *attribute, char kind);
-const char *onnx_floats(onnx_writer *w, const float *x, size_t count);
 const char *onnx_ints(onnx_writer *w, const int64_t *x, size_t count);
 
 // -- kernels.c ------------------------------------------------------------------------------------
