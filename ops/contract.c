@@ -236,68 +236,44 @@ static int64_t place(const windows *s, int64_t at, int64_t k) {
   return ((image * s->x[1] + row) * s->x[2] + column) * s->channels + k % s->channels;
 }
 
+// Sums over a window's elements, or, of the gradient of weights, over all windows.
 #define WINOGRAD(ID, T, FMA)                                                                       \
   case ID: {                                                                                       \
-    const T *x = context->inputs[0].data, *w = context->inputs[1].data;                            \
-    T *out = context->outputs[0].data;                                                             \
-    T *window = leat_new_array(context->arena, T, (size_t)depth);                                  \
-    for (int64_t at = 0; at < s.count; at++) {                                                     \
+    const T *x = context->inputs[0].data, *y = context->inputs[1].data;                            \
+    T *out = context->outputs[0].data, *row = leat_new_array(context->arena, T, (size_t)depth);    \
+    for (int64_t i = 0; i < rows; i++) {                                                           \
       for (int64_t k = 0; k < depth; k++) {                                                        \
-        int64_t from = place(&s, at, k);                                                           \
-        window[k] = from < 0 ? 0 : x[from];                                                        \
+        int64_t from = weights ? place(&s, k, i) : place(&s, i, k);                                \
+        row[k] = from < 0 ? 0 : x[from];                                                           \
       }                                                                                            \
       for (int64_t o = 0; o < s.outputs; o++) {                                                    \
         T total = 0;                                                                               \
         for (int64_t k = 0; k < depth;) {                                                          \
           int64_t begin = k, end = end_of_block(depth, k);                                         \
           T sum = 0;                                                                               \
-          for (; k < end; k++) sum = FMA(window[k], w[k * s.outputs + o], sum);                    \
+          for (; k < end; k++) sum = FMA(row[k], y[k * s.outputs + o], sum);                       \
           total = begin ? total + sum : sum;                                                       \
         }                                                                                          \
-        out[at * s.outputs + o] = total;                                                           \
+        out[i * s.outputs + o] = total;                                                            \
       }                                                                                            \
     }                                                                                              \
     return LEAT_OK;                                                                                \
   }
-
-#define WEIGHTS(ID, T, FMA)                                                                        \
-  case ID: {                                                                                       \
-    const T *x = context->inputs[0].data, *dy = context->inputs[1].data;                           \
-    T *out = context->outputs[0].data;                                                             \
-    for (int64_t k = 0; k < s.window * s.window * s.channels; k++) {                               \
-      for (int64_t o = 0; o < s.outputs; o++) {                                                    \
-        T total = 0;                                                                               \
-        for (int64_t at = 0; at < s.count;) {                                                      \
-          int64_t begin = at, end = end_of_block(s.count, at);                                     \
-          T sum = 0;                                                                               \
-          for (; at < end; at++) {                                                                 \
-            int64_t from = place(&s, at, k);                                                       \
-            sum = FMA(from < 0 ? 0 : x[from], dy[at * s.outputs + o], sum);                        \
-          }                                                                                        \
-          total = begin ? total + sum : sum;                                                       \
-        }                                                                                          \
-        out[k * s.outputs + o] = total;                                                            \
-      }                                                                                            \
-    }                                                                                              \
-    return LEAT_OK;                                                                                \
-  }
-
-static windows windows_of(const leat_node *node, const int64_t *x, const int64_t *out) {
-  leat_winograd what = leat_winograd_of(node);
-  return (windows){.x = x,
-                   .out = out,
-                   .before = leat_node_attr(node, "before")->ints,
-                   .channels = x[3],
-                   .outputs = out[3],
-                   .count = out[0] * out[1] * out[2],
-                   .window = what.window,
-                   .turned = what.turned};
-}
 
 // As the product of matrices that it is.
-leat_status ref_winograd(leat_ref_context *context) {
-  windows s = windows_of(context->node, context->inputs[0].shape, context->outputs[0].shape);
-  int64_t depth = s.window * s.window * s.channels;
+static leat_status multiply(leat_ref_context *context, bool weights) {
+  const int64_t *out = weights ? context->inputs[1].shape : context->outputs[0].shape;
+  leat_winograd what = leat_winograd_of(context->node);
+  windows s = {.x = context->inputs[0].shape,
+               .out = out,
+               .before = leat_node_attr(context->node, "before")->ints,
+               .channels = context->inputs[0].shape[3],
+               .outputs = out[3],
+               .count = out[0] * out[1] * out[2],
+               .window = what.window,
+               .turned = what.turned};
+  int64_t elements = s.window * s.window * s.channels;
+  int64_t rows = weights ? elements : s.count, depth = weights ? s.count : elements;
   switch ((int)context->inputs[0].dtype) {
     WINOGRAD(LEAT_f32, float, fmaf)
     WINOGRAD(LEAT_f64, double, fma)
@@ -305,11 +281,10 @@ leat_status ref_winograd(leat_ref_context *context) {
   }
 }
 
+leat_status ref_winograd(leat_ref_context *context) {
+  return multiply(context, false);
+}
+
 leat_status ref_winograd_weights(leat_ref_context *context) {
-  windows s = windows_of(context->node, context->inputs[0].shape, context->inputs[1].shape);
-  switch ((int)context->inputs[0].dtype) {
-    WEIGHTS(LEAT_f32, float, fmaf)
-    WEIGHTS(LEAT_f64, double, fma)
-  default: return leat_ref_unsupported(context);
-  }
+  return multiply(context, true);
 }
