@@ -100,7 +100,7 @@ static int choose_wide(const leat_target_info *target, leat_dim rows, leat_dim c
     return wide < 1 ? 1 : (int)(wide < vectors ? wide : vectors);
   }
   for (int wide = most; wide >= 1; wide--) {
-    int64_t whole = (vectors + wide - 1) / wide * wide;
+    int64_t whole = leat_round_up(vectors, wide);
     int across = wide * unit;
     double cost = (double)whole * (across < 4 ? slower[across] : 1);
     if (least == 0 || cost < least) least = cost, best = wide;

@@ -16,6 +16,18 @@ enum {
   LEAT_MOST_TILE_BYTES = 224 << 10, // of what a chain of units has of a tile's rows
 };
 
+static inline int64_t leat_divide_up(int64_t x, int64_t unit) {
+  return (x + unit - 1) / unit;
+}
+
+static inline int64_t leat_round_up(int64_t x, int64_t unit) {
+  return leat_divide_up(x, unit) * unit;
+}
+
+static inline int64_t leat_at_least_one(int64_t x) {
+  return x < 1 ? 1 : x;
+}
+
 // A convolution by transforms: each place of a tile of x and of its outputs has a product of its
 // own, [tiles, channels] by [channels, outputs], of transformed elements. Tiles are computed
 // `block` at a time, so that all that is made of them stays in a cache; who has computed some of

@@ -54,10 +54,6 @@ int leat_contraction_most_panels(const leat_contraction_planner *s) {
 
 // -- Tiles ----------------------------------------------------------------------------------------
 
-static int64_t round_up(int64_t x, int64_t unit) {
-  return (x + unit - 1) / unit * unit;
-}
-
 // Elements of k that are gathered together.
 static int64_t depth_gathered(const leat_contraction_plan *p) {
   if (p->deep) return LEAT_DEPTH_BLOCK;
@@ -115,7 +111,7 @@ static void choose_deep_tile(leat_contraction_planner *s) {
   p->tile_rows = rows_within(s, tile_bytes(s), p->tile_panels * p->width);
   if (all) p->tile_rows = p->rows.value;
   if (leat_dim_is_const(p->rows) && p->rows.value <= p->tile_rows)
-    p->tile_rows = round_up(p->rows.value < 1 ? 1 : p->rows.value, unit);
+    p->tile_rows = leat_round_up(p->rows.value < 1 ? 1 : p->rows.value, unit);
   p->split = is_worth_splitting(s);
   double parts = p->split ? count_parts(p) : 1;
   while (count_tiles(p) * parts < s->target->cores) {
@@ -164,7 +160,7 @@ static int64_t find_run(const leat_contraction_planner *s) {
   }
   int64_t run = from->dims[from->rank - 1].value;
   if (together != last.value || run < 1 || run % LEAT_LANES == 0) return 0;
-  return last.value / run * (round_up(run, LEAT_LANES) / LEAT_LANES) <= MOST_RUNS ? run : 0;
+  return last.value / run * (leat_round_up(run, LEAT_LANES) / LEAT_LANES) <= MOST_RUNS ? run : 0;
 }
 
 static void gather_in_strips(leat_contraction_plan *p, int64_t depth) {
@@ -180,7 +176,7 @@ static void gather_in_strips(leat_contraction_plan *p, int64_t depth) {
 static void choose_gathering(leat_contraction_planner *s) {
   leat_contraction_plan *p = s->p;
   int64_t depth = depth_gathered(p);
-  int64_t most = rows_within(s, gathered_bytes(s), round_up(depth, LEAT_LANES));
+  int64_t most = rows_within(s, gathered_bytes(s), leat_round_up(depth, LEAT_LANES));
   p->gathered_rows = p->tile_rows < most ? p->tile_rows : most;
   if (!p->deep) p->tile_rows = p->gathered_rows;
   if (p->strips) {
@@ -191,10 +187,10 @@ static void choose_gathering(leat_contraction_planner *s) {
       p->transposed ? leat_dim_is_const(p->rows) && p->rows.value <= p->gathered_rows : !p->deep;
   p->run = all ? find_run(s) : 0;
   int64_t fast = p->transposed ? p->gathered_rows : depth;
-  int64_t vectors = round_up(fast, LEAT_LANES) / LEAT_LANES;
+  int64_t vectors = leat_round_up(fast, LEAT_LANES) / LEAT_LANES;
   p->gathered_vectors = (int)(vectors < MOST_GATHERED ? vectors : MOST_GATHERED);
-  p->pitch = round_up(fast, (int64_t)p->gathered_vectors * LEAT_LANES);
-  if (p->run) p->pitch = round_up(fast + LEAT_LANES - 1, LEAT_LANES);
+  p->pitch = leat_round_up(fast, (int64_t)p->gathered_vectors * LEAT_LANES);
+  if (p->run) p->pitch = leat_round_up(fast + LEAT_LANES - 1, LEAT_LANES);
   p->gathered = p->pitch * (p->transposed ? depth : p->gathered_rows);
 }
 
@@ -203,7 +199,7 @@ static void even_out(leat_contraction_planner *s) {
   leat_contraction_plan *p = s->p;
   if (!leat_dim_is_const(p->rows) || p->rows.value < 1) return;
   int64_t tiles = (p->rows.value + p->tile_rows - 1) / p->tile_rows;
-  p->tile_rows = round_up((p->rows.value + tiles - 1) / tiles, unit_of_rows(s));
+  p->tile_rows = leat_round_up((p->rows.value + tiles - 1) / tiles, unit_of_rows(s));
 }
 
 void leat_contraction_choose_tile(leat_contraction_planner *s) {
@@ -237,7 +233,7 @@ static int64_t most_rows_of_chain(const leat_contraction_planner *first,
   if (most > LEAT_MOST_TILE_BYTES) most = LEAT_MOST_TILE_BYTES;
   most /= row;
   if (first->p->a == LEAT_OPERAND_GATHERED) {
-    int64_t depth = round_up(depth_gathered(first->p), MOST_GATHERED * LEAT_LANES);
+    int64_t depth = leat_round_up(depth_gathered(first->p), MOST_GATHERED * LEAT_LANES);
     int64_t gathered = rows_within(first, gathered_bytes(first), depth);
     if (gathered < most) most = gathered;
     room += depth * (int64_t)leat_dtype_size(first->dtype);
@@ -269,11 +265,11 @@ static int64_t rows_of_chain(leat_contraction_planner *first, leat_contraction_p
   }
   p->tile_panels = (int)p->panels.value;
   p->tile_rows = most / step * step;
-  if (p->rows.value < p->tile_rows) p->tile_rows = round_up(p->rows.value, step);
+  if (p->rows.value < p->tile_rows) p->tile_rows = leat_round_up(p->rows.value, step);
   while (p->tile_rows > step && count_tiles(p) < TILES_OF_CORE * last->target->cores)
     p->tile_rows -= step;
   int64_t tiles = (p->rows.value + p->tile_rows - 1) / p->tile_rows;
-  return round_up((p->rows.value + tiles - 1) / tiles, step);
+  return leat_round_up((p->rows.value + tiles - 1) / tiles, step);
 }
 
 static void set_tile(leat_contraction_planner *s, int64_t rows) {

@@ -22,14 +22,6 @@ typedef struct depthwise_planner {
   leat_depthwise_plan *to;
 } depthwise_planner;
 
-static int64_t divide_up(int64_t x, int64_t unit) {
-  return (x + unit - 1) / unit;
-}
-
-static int64_t at_least_one(int64_t x) {
-  return x < 1 ? 1 : x;
-}
-
 static int64_t greatest_divisor(int64_t a, int64_t b) {
   return b ? greatest_divisor(b, a % b) : a;
 }
@@ -46,7 +38,7 @@ static void choose_registers(depthwise_planner *s) {
   leat_depthwise_plan *to = s->to;
   const leat_window_axis *down = &to->what.axes[0], *across = &to->what.axes[1];
   int64_t size = (int64_t)leat_dtype_size(s->p->item->node->outputs[0].dtype);
-  int64_t lanes = at_least_one(s->target->vector_bytes / size);
+  int64_t lanes = leat_at_least_one(s->target->vector_bytes / size);
   int64_t taps = down->window * across->window;
   to->lanes = lanes > LEAT_LANES ? LEAT_LANES : (int)lanes;
   int64_t room = registers_for_sums(s->target);
@@ -56,21 +48,21 @@ static void choose_registers(depthwise_planner *s) {
   high = high > MOST_HIGH ? MOST_HIGH : high < LEAST_HIGH ? LEAST_HIGH : high;
   int64_t period = across->base / greatest_divisor(across->base, across->stride);
   to->high = (int)(high < period ? period : high / period * period);
-  if (to->high > at_least_one(across->size) && period == 1)
-    to->high = (int)at_least_one(across->size);
+  if (to->high > leat_at_least_one(across->size) && period == 1)
+    to->high = (int)leat_at_least_one(across->size);
 }
 
 // As large parts of a row as there is room for.
 static void choose_ring(depthwise_planner *s) {
   leat_depthwise_plan *to = s->to;
-  int64_t size = at_least_one(to->what.axes[1].size);
+  int64_t size = leat_at_least_one(to->what.axes[1].size);
   to->slots = leat_depthwise_slots(&to->what);
-  to->part = divide_up(size < MOST_PART ? size : MOST_PART, to->high) * to->high;
+  to->part = leat_divide_up(size < MOST_PART ? size : MOST_PART, to->high) * to->high;
   while (to->part > to->high &&
          to->slots * leat_depthwise_pitch(&to->what, to->part) > LEAT_MOST_RING)
     to->part -= to->high;
   to->pitch = leat_depthwise_pitch(&to->what, to->part);
-  to->across = divide_up(size, to->part);
+  to->across = leat_divide_up(size, to->part);
 }
 
 static void choose_axes(depthwise_planner *s, const leat_type *images) {
@@ -80,7 +72,7 @@ static void choose_axes(depthwise_planner *s, const leat_type *images) {
   p->columns = leat_dim_const(s->to->what.channels);
   p->wide = 1;
   p->width = LEAT_LANES;
-  p->panels = leat_dim_const(divide_up(s->to->what.channels, LEAT_LANES));
+  p->panels = leat_dim_const(leat_divide_up(s->to->what.channels, LEAT_LANES));
   p->one_b = true;
   p->batch = p->parts = leat_dim_const(1);
   p->rows = leat_lower_product(&s->w, images->dims, 3);
@@ -99,9 +91,9 @@ static int64_t vectors_near(const depthwise_planner *s) {
   const leat_depthwise_plan *to = s->to;
   int64_t near = to->what.weights ? MOST_NEAR_OF_WEIGHTS : MOST_NEAR;
   int64_t most = near / (to->slots * to->pitch + to->part);
-  int64_t panels = at_least_one(s->p->panels.value);
+  int64_t panels = leat_at_least_one(s->p->panels.value);
   if (most >= panels) return panels;
-  return divide_up(panels, divide_up(panels, at_least_one(most)));
+  return leat_divide_up(panels, leat_divide_up(panels, leat_at_least_one(most)));
 }
 
 // Rows of one image by some vectors: as many as take long enough, for what rows share is copied for
@@ -109,14 +101,15 @@ static int64_t vectors_near(const depthwise_planner *s) {
 static void choose_tiles(depthwise_planner *s, const leat_type *images, int64_t most_rows) {
   leat_contraction_plan *p = s->p;
   leat_depthwise_plan *to = s->to;
-  int64_t panels = at_least_one(p->panels.value), size = at_least_one(to->what.axes[0].size);
+  int64_t panels = leat_at_least_one(p->panels.value),
+          size = leat_at_least_one(to->what.axes[0].size);
   p->tile_panels = (int)vectors_near(s);
-  p->groups = leat_dim_const(divide_up(panels, p->tile_panels));
-  int64_t rows = at_least_one((int64_t)(TILE_NANOSECONDS / (cost_of_row(s) * p->tile_panels)));
+  p->groups = leat_dim_const(leat_divide_up(panels, p->tile_panels));
+  int64_t rows = leat_at_least_one((int64_t)(TILE_NANOSECONDS / (cost_of_row(s) * p->tile_panels)));
   if (rows < LEAST_ROWS) rows = LEAST_ROWS;
   if (rows > most_rows) rows = most_rows;
-  to->tile_rows = divide_up(size, divide_up(size, rows));
-  to->down = divide_up(size, to->tile_rows);
+  to->tile_rows = leat_divide_up(size, leat_divide_up(size, rows));
+  to->down = leat_divide_up(size, to->tile_rows);
   leat_dim blocks[] = {images->dims[0], leat_dim_const(to->down), leat_dim_const(to->across)};
   p->blocks = leat_lower_product(&s->w, blocks, 3);
 }
@@ -134,7 +127,8 @@ void leat_depthwise_prepare(leat_table *table, leat_unit *unit, leat_contraction
   choose_registers(&s);
   choose_ring(&s);
   choose_axes(&s, images);
-  choose_tiles(&s, images, to->what.weights ? at_least_one(MOST_SUMMED / to->part) : INT64_MAX);
+  choose_tiles(&s, images,
+               to->what.weights ? leat_at_least_one(MOST_SUMMED / to->part) : INT64_MAX);
   if (!to->what.weights) return;
   leat_dim room[] = {plan->blocks, plan->depth, plan->panels, leat_dim_const(LEAT_LANES)};
   leat_type type = {

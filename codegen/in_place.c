@@ -19,6 +19,7 @@
 // would run before what may decide who waits for whom.
 #include "base/heap.h"
 #include "codegen/units.h"
+#include "ops/turns.h"
 
 #include <assert.h>
 #include <string.h>
@@ -57,10 +58,6 @@ static bool same_type(const leat_type *a, const leat_type *b) {
   return same;
 }
 
-static bool is_loop(const leat_node *node) {
-  return node->op == LEAT_OP_while_loop;
-}
-
 static uint32_t first_with_parameter(const leat_node *node) {
   return node->input_count - leat_node_body(node, 0)->params.count;
 }
@@ -89,7 +86,7 @@ static uint32_t origin(const leat_graph *body, leat_value value) {
 // The input that result `port` of the node begins as: of a branch one that either body updates.
 static uint32_t input_of_result(const leat_node *node, uint32_t port) {
   if (leat_region_result_grows(node, port)) return LEAT_NO_INPUT;
-  if (is_loop(node)) return port;
+  if (leat_is_loop(node)) return port;
   for (int i = 0; i < 2; i++) {
     const leat_graph *body = leat_node_body(node, i);
     uint32_t param = origin(body, body->yield->inputs[port]);
@@ -129,7 +126,7 @@ static bool is_version(const updater *u, leat_item *value) {
 // Of a branch: what is made anew may be made of a version, element by element.
 static uint32_t version_among_inputs(const updater *u, const leat_item *item) {
   const leat_node *node = item->node;
-  for (uint32_t i = first_with_parameter(node); !is_loop(node) && i < node->input_count; i++)
+  for (uint32_t i = first_with_parameter(node); !leat_is_loop(node) && i < node->input_count; i++)
     if (is_version(u, item->inputs[i])) return i;
   return LEAT_NO_INPUT;
 }

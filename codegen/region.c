@@ -4,10 +4,7 @@
 // (check_dims) lie in an arena, which is empty where it cannot run; those whose sizes need dims
 // that the body binds in one for these, which is made when they are bound, in each iteration.
 #include "codegen/contract_plan.h"
-
-static bool is_loop(const leat_node *node) {
-  return node->op == LEAT_OP_while_loop;
-}
+#include "ops/turns.h"
 
 // The bodies are the first attributes.
 static uint32_t body_count(const leat_node *node) {
@@ -24,7 +21,7 @@ static leat_graph *body_of(const leat_node *node, uint32_t i) {
 
 // Inputs that are copied to what the loop carries, before it.
 static uint32_t copied_inputs(const leat_node *node) {
-  return is_loop(node) ? node->output_count : 0;
+  return leat_is_loop(node) ? node->output_count : 0;
 }
 
 // Parameters lie where the inputs do.
@@ -73,15 +70,15 @@ void leat_region_arrange(leat_table *table, leat_unit *unit) {
   const leat_node *node = item->node;
   leat_region_tables *region = &unit->region;
   for (uint32_t i = 0; i < node->output_count; i++) {
-    if (!is_loop(node)) item[i].storage = leat_region_result(table, node, i);
-    if (is_loop(node)) leat_vec_push(cg->arena, &region->carried, item[i].storage);
+    if (!leat_is_loop(node)) item[i].storage = leat_region_result(table, node, i);
+    if (leat_is_loop(node)) leat_vec_push(cg->arena, &region->carried, item[i].storage);
     add_extents(cg, node, i, item[i].storage, &node->outputs[i], &region->extents);
   }
   const leat_type truth = leat_type_scalar(LEAT_bool);
   region->predicate =
-      is_loop(node) ? leat_storage_arena(table, &truth) : leat_item_operand(item, 0)->storage;
+      leat_is_loop(node) ? leat_storage_arena(table, &truth) : leat_item_operand(item, 0)->storage;
   region->goes_on = region->predicate;
-  if (is_loop(node)) leat_append_find(table, unit);
+  if (leat_is_loop(node)) leat_append_find(table, unit);
   for (uint32_t i = 0; i < body_count(node); i++) {
     set_parameters(table, item, body_of(node, i));
     region->tables[i] = arrange_body(table, unit, body_of(node, i));

@@ -7,10 +7,7 @@
 // (codegen/in_place.c).
 #include "codegen/units.h"
 #include "ops/appended.h"
-
-static bool is_loop(const leat_node *node) {
-  return node->op == LEAT_OP_while_loop;
-}
+#include "ops/turns.h"
 
 // -- Places ---------------------------------------------------------------------------------------
 
@@ -29,7 +26,7 @@ leat_storage *leat_region_held(const leat_table *body, const leat_node *param) {
   const leat_node *node = body->body->owner;
   const leat_region_places *places = leat_region_places_of(body->cg, node);
   uint32_t index = (uint32_t)leat_node_attr(param, "index")->i;
-  if (is_loop(node)) return index < node->output_count ? places->results[index] : NULL;
+  if (leat_is_loop(node)) return index < node->output_count ? places->results[index] : NULL;
   uint32_t input = node->input_count - body->body->params.count + index;
   for (uint32_t i = 0; i < node->output_count; i++)
     if (places->kept[i] && places->begins[i] == input) return places->results[i];
@@ -127,7 +124,7 @@ static void store_results(leat_table *body, const leat_item *yield, leat_storage
 
 void leat_region_store_results(leat_table *body, leat_item *yield) {
   const leat_node *node = body->body->owner;
-  bool condition = is_loop(node) && body->body == leat_node_body(node, 0);
+  bool condition = leat_is_loop(node) && body->body == leat_node_body(node, 0);
   leat_storage **places =
       condition ? &body->region->region.predicate : leat_region_places_of(body->cg, node)->results;
   leat_storage **made = condition ? places : leat_region_update_in_place(body, yield, places);

@@ -16,27 +16,15 @@ typedef struct winograd_planner {
   leat_winograd_plan *to;
 } winograd_planner;
 
-static int64_t divide_up(int64_t x, int64_t unit) {
-  return (x + unit - 1) / unit;
-}
-
-static int64_t round_up(int64_t x, int64_t unit) {
-  return divide_up(x, unit) * unit;
-}
-
-static int64_t at_least_one(int64_t x) {
-  return x < 1 ? 1 : x;
-}
-
 // The tiles of images of the type, [N, rows, columns, …], in which `channels` are transformed.
 static void choose_tiles(winograd_planner *s, const leat_type *image, int64_t channels) {
   leat_winograd_plan *to = s->to;
   to->what = leat_winograd_of(s->p->item->node);
   to->places = to->what.tile + to->what.window - 1;
   to->channels = channels;
-  to->pitch = round_up(channels, LEAT_LANES) + APART;
-  to->down = at_least_one(divide_up(image->dims[1].value, to->what.tile));
-  to->across = at_least_one(divide_up(image->dims[2].value, to->what.tile));
+  to->pitch = leat_round_up(channels, LEAT_LANES) + APART;
+  to->down = leat_at_least_one(leat_divide_up(image->dims[1].value, to->what.tile));
+  to->across = leat_at_least_one(leat_divide_up(image->dims[2].value, to->what.tile));
   leat_dim tiles[] = {image->dims[0], leat_dim_const(to->down), leat_dim_const(to->across)};
   to->tiles = leat_lower_product(&s->w, tiles, 3);
   s->p->one_b = true;
@@ -62,10 +50,10 @@ static int64_t tiles_of_block(const winograd_planner *s, int64_t high) {
   int64_t most = leat_winograd_room(s->target) / (size * (to->pitch + s->p->width));
   if (most < high) most = high;
   if (!leat_dim_is_const(to->tiles)) return most / high * high;
-  int64_t tiles = at_least_one(to->tiles.value), blocks = divide_up(tiles, most);
+  int64_t tiles = leat_at_least_one(to->tiles.value), blocks = leat_divide_up(tiles, most);
   int64_t worth = tiles / (2 * high);
   if (worth > s->target->cores) worth = s->target->cores;
-  return divide_up(tiles, blocks < worth ? worth : blocks);
+  return leat_divide_up(tiles, blocks < worth ? worth : blocks);
 }
 
 // Of a block that is computed in registers: so that the least hang over.
@@ -73,7 +61,7 @@ static int choose_high(int64_t tiles, int most) {
   if (tiles <= most) return (int)tiles;
   int best = most;
   for (int high = most; high > most / 2; high--)
-    if (round_up(tiles, high) < round_up(tiles, best)) best = high;
+    if (leat_round_up(tiles, high) < leat_round_up(tiles, best)) best = high;
   return best;
 }
 
@@ -86,7 +74,7 @@ static void choose_blocks(winograd_planner *s) {
   int most = leat_contraction_most_high(s->target, p->wide, s->dtype);
   int64_t tiles = tiles_of_block(s, most);
   p->high = choose_high(tiles, most);
-  to->block = round_up(tiles, p->high);
+  to->block = leat_round_up(tiles, p->high);
   to->blocks = leat_lower_ceil_div(&s->w, to->tiles, to->block);
 }
 
@@ -98,10 +86,10 @@ static void choose_tasks(winograd_planner *s) {
   int64_t most = 2 * s->target->cores;
   bool few = leat_dim_is_const(to->blocks) && to->blocks.value <= most;
   to->rooms = few ? to->blocks : leat_dim_const(most);
-  int64_t panels = at_least_one(p->panels.value);
-  int64_t groups = divide_up(s->target->cores, at_least_one(to->rooms.value));
-  p->tile_panels = (int)divide_up(panels, groups < panels ? groups : panels);
-  p->groups = leat_dim_const(divide_up(panels, p->tile_panels));
+  int64_t panels = leat_at_least_one(p->panels.value);
+  int64_t groups = leat_divide_up(s->target->cores, leat_at_least_one(to->rooms.value));
+  p->tile_panels = (int)leat_divide_up(panels, groups < panels ? groups : panels);
+  p->groups = leat_dim_const(leat_divide_up(panels, p->tile_panels));
 }
 
 static leat_type type_of_room(winograd_planner *s, const leat_dim *dims, int count) {
@@ -167,17 +155,17 @@ static void choose_blocks_of_weights(winograd_planner *s) {
   p->panels = leat_lower_ceil_div(&s->w, p->columns, p->width);
   p->tile_panels = (int)p->panels.value;
   int most = leat_contraction_most_high(s->target, p->wide, s->dtype);
-  p->high = choose_high(at_least_one(to->channels), most < APART ? most : APART);
+  p->high = choose_high(leat_at_least_one(to->channels), most < APART ? most : APART);
   int64_t places = (int64_t)to->places * to->places, size = (int64_t)leat_dtype_size(s->dtype);
-  to->sums = places * round_up(to->channels, p->high) * p->panels.value * p->width;
-  int64_t rooms = s->target->l3 * 3 / 4 / (size * at_least_one(to->sums));
+  to->sums = places * leat_round_up(to->channels, p->high) * p->panels.value * p->width;
+  int64_t rooms = s->target->l3 * 3 / 4 / (size * leat_at_least_one(to->sums));
   if (rooms > s->target->cores) rooms = s->target->cores;
   if (rooms < LEAST_ROOMS) rooms = LEAST_ROOMS;
   to->block =
-      at_least_one(leat_winograd_room(s->target) / (size * places * (to->pitch + p->width)));
+      leat_at_least_one(leat_winograd_room(s->target) / (size * places * (to->pitch + p->width)));
   if (leat_dim_is_const(to->tiles)) {
-    int64_t each = divide_up(at_least_one(to->tiles.value), rooms);
-    to->block = divide_up(each, divide_up(each, to->block));
+    int64_t each = leat_divide_up(leat_at_least_one(to->tiles.value), rooms);
+    to->block = leat_divide_up(each, leat_divide_up(each, to->block));
   }
   to->rooms = leat_dim_const(rooms); // whatever the batch: what is summed together decides bits
 }

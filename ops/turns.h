@@ -6,6 +6,10 @@
 
 #include "ir/graph.h"
 
+static inline bool leat_is_loop(const leat_node *node) {
+  return node->op == LEAT_OP_while_loop;
+}
+
 // So many times, unless it ends with an error; false: only running shows it.
 bool leat_loop_turns(const leat_node *loop, leat_dim *out);
 // At most so many times: also of one with another reason to end.

@@ -8,10 +8,6 @@
 
 #include <assert.h>
 
-static bool is_loop(const leat_node *node) {
-  return node->op == LEAT_OP_while_loop;
-}
-
 static leat_graph *body_of(const leat_node *node, int number) {
   return leat_node_body(node, number);
 }
@@ -19,7 +15,7 @@ static leat_graph *body_of(const leat_node *node, int number) {
 // What a loop carries has one name in its condition and in its body; the body's is meant.
 static leat_value in_body(leat_value value) {
   const leat_node *node = value.node, *owner = node->graph->owner;
-  bool twice = node->op == LEAT_OP_parameter && is_loop(owner);
+  bool twice = node->op == LEAT_OP_parameter && leat_is_loop(owner);
   if (twice) value.node = body_of(owner, 1)->params.items[leat_node_attr(node, "index")->i];
   return value;
 }
@@ -79,7 +75,7 @@ bool leat_inside_type(leat_dims *dims, leat_diag *diag, const leat_wanted *wante
       return refuse(diag, wanted, "it has an extent that is computed where it is");
   for (const leat_graph *graph = value.node->graph; graph->owner; graph = graph->owner->graph) {
     const leat_node *owner = graph->owner;
-    if (!is_loop(owner)) continue;
+    if (!leat_is_loop(owner)) continue;
     if (graph == body_of(owner, 0))
       return refuse(diag, wanted, "it is in the condition of a loop; what is in its body can be");
     if (wanted->all && !add_axis(dims, diag, wanted, owner, out)) return false;
@@ -312,7 +308,7 @@ leat_value leat_inside_take(leat_pass_context *context, leat_graph *step, const 
                .value = value};
   while (leat_is_inside(in.value)) {
     leat_node *owner = in.value.node->graph->owner;
-    if (!is_loop(owner))
+    if (!leat_is_loop(owner))
       leave_branch(&in, owner);
     else if (wanted->all)
       leave_loop_with_all(&in, owner);

@@ -11,10 +11,6 @@
 
 #include <string.h>
 
-static bool is_loop(const leat_node *node) {
-  return node->op == LEAT_OP_while_loop;
-}
-
 // Inputs before those that the bodies have parameters for.
 static uint32_t first_input(const leat_node *node) {
   return (uint32_t)node->info->min_inputs;
@@ -81,19 +77,19 @@ static bool is_anywhere(leat_value value) {
 static void find_homes(leat_spanning *s, uint32_t device) {
   for (uint32_t i = 0; i < s->node->output_count; i++) {
     s->home[i] = device;
-    for (uint32_t b = is_loop(s->node) ? 1 : 0; b < 2; b++) {
+    for (uint32_t b = leat_is_loop(s->node) ? 1 : 0; b < 2; b++) {
       leat_value value = yielded(s, b, i);
       if (is_anywhere(value)) continue;
       s->home[i] = leat_parts_home(s->bodies[b], value);
       break;
     }
-    if (is_loop(s->node)) *use_of(s, s->home[i], i) = true;
+    if (leat_is_loop(s->node)) *use_of(s, s->home[i], i) = true;
   }
 }
 
 // A loop's copy has all that it carries, a branch's only what others take from it.
 static bool has_result(const leat_spanning *s, uint32_t device, uint32_t result) {
-  return is_loop(s->node) ? *use_of(s, device, result) : s->home[result] == device;
+  return leat_is_loop(s->node) ? *use_of(s, device, result) : s->home[result] == device;
 }
 
 // -- What each device needs ----------------------------------------------------------------------
@@ -110,7 +106,7 @@ static bool takes_part(const leat_spanning *s, uint32_t device) {
 static uint32_t collect_yield(leat_spanning *s, uint32_t b, uint32_t device, leat_value *out) {
   leat_partitioner *body = s->bodies[b];
   const leat_node *yield = body->graph->yield;
-  bool condition = is_loop(s->node) && b == 0;
+  bool condition = leat_is_loop(s->node) && b == 0;
   uint32_t count = 0;
   for (uint32_t i = 0; i < yield->input_count; i++)
     if (condition || has_result(s, device, i))
@@ -200,7 +196,7 @@ static leat_node *make_node(leat_partitioner *p, leat_spanning *s, uint32_t devi
   for (uint32_t b = 0; b < 2; b++)
     attrs[b] = (leat_attr){.body = finish_body(s, b, device, params, count)};
   leat_dim turns; // a dim that running shows is not sent for that alone
-  if (is_loop(node) && leat_loop_turns(node, &turns) && !leat_dim_is_const(turns))
+  if (leat_is_loop(node) && leat_loop_turns(node, &turns) && !leat_dim_is_const(turns))
     attrs[leat_op_attr_index(node->op, "turns")].count = 0;
   leat_node *copy =
       leat_graph_append(part->graph, node->op, leat_graph_unique_name(part->graph, node->name),
@@ -260,7 +256,7 @@ void leat_spanning_connect(leat_partitioner *p, const leat_node *node) {
   }
   find_homes(s, p->device[node->id]);
   settle(s, leat_new_array(scratch, leat_value, results + 1));
-  if (is_loop(node)) leat_spanning_bound(s);
+  if (leat_is_loop(node)) leat_spanning_bound(s);
   for (uint32_t b = 0; b < 2; b++) leat_parts_copy_checks(s->bodies[b]);
   for (uint32_t d = 0; d < devices; d++)
     if (takes_part(s, d)) s->copies[d] = make_node(p, s, d);
