@@ -141,11 +141,6 @@ static leat_ending *in_flight(const leat_runtime *runtime) {
   return ending;
 }
 
-uint64_t leat_runtime_run_in_flight(const leat_runtime *runtime) {
-  leat_ending *ending = in_flight(runtime);
-  return ending ? atomic_load(&ending->flight) : 0;
-}
-
 const char *leat_runtime_node(const leat_runtime *runtime) {
   leat_ending *ending = in_flight(runtime);
   return ending ? atomic_load(&ending->node) : NULL;

@@ -80,9 +80,8 @@ void leat_runtime_abort(leat_runtime *runtime, uint64_t session, uint64_t step, 
 void leat_runtime_interrupt(leat_runtime *runtime, bool on);
 bool leat_runtime_is_interrupted(const leat_runtime *runtime);
 
-// The number of a run in flight, which no other has; 0: there is none. And the name of the node
-// that it computes, valid as long as it is in flight; NULL: nobody knows. A signal handler may ask.
-uint64_t leat_runtime_run_in_flight(const leat_runtime *runtime);
+// The name of the node that a run in flight computes, valid as long as it is; NULL: nobody knows. A
+// signal handler may ask.
 const char *leat_runtime_node(const leat_runtime *runtime);
 
 // What was traced so far, as Chrome trace JSON (pid = rank, tid = thread).

@@ -1,9 +1,9 @@
 // Between the ranks of a cluster: control messages in order, and tensors for edges.
 //
-// A backend is one table of functions, `inproc` below or a module's (`leat_mpi_transport`). Tensors
-// are received without being asked for: `place` says where one shall go (its buffer when a recv
-// waits for it, else memory of the rendezvous), so a sender never waits for a receiver's schedule.
-// Callbacks come from any thread, one at a time for each peer; they must not wait.
+// A backend is one table of functions, a module's (`leat_mpi_transport`) or a test's (inproc.h).
+// Tensors are received without being asked for: `place` says where one shall go (its buffer when a
+// recv waits for it, else memory of the rendezvous), so a sender never waits for a receiver's
+// schedule. Callbacks come from any thread, one at a time for each peer; they must not wait.
 #ifndef LEAT_RUNTIME_TRANSPORT_H
 #define LEAT_RUNTIME_TRANSPORT_H
 
@@ -52,7 +52,7 @@ typedef struct leat_transport leat_transport;
 typedef struct leat_transport_backend {
   uint32_t version; // LEAT_TRANSPORT_VERSION
   const char *name;
-  // Joins the world that this process was started in. NULL where there is none (inproc).
+  // Joins the world that this process was started in. NULL where there is none.
   leat_status (*connect)(const leat_transport_world *world, leat_transport **out,
                          leat_error *error);
   // Callbacks begin. Messages that came earlier were kept.
@@ -79,15 +79,6 @@ struct leat_transport {
   int rank, size;
   int ranks_on_host; // that share this host's cores, this one included
 };
-
-// -- inproc: ranks that are runtimes of one process -----------------------------------------------
-
-typedef struct leat_inproc_world leat_inproc_world;
-leat_status leat_inproc_world_create(int size, leat_inproc_world **out, leat_error *error);
-void leat_inproc_world_destroy(leat_inproc_world *world); // its transports must be closed
-// Each rank is joined once.
-leat_status leat_inproc_join(leat_inproc_world *world, int rank, leat_transport **out,
-                             leat_error *error);
 
 // -- mpi: the module leat-mpi, table `leat_mpi_transport` ----------------------------------------
 //

@@ -66,12 +66,13 @@ static bool has_metadata(const leat_safetensors *file, const leat_metadata *pair
 // Any single bit: a file that is taken all the same holds what was written, and perhaps more
 // metadata.
 TEST(safetensors_find_every_flipped_bit) {
-  char path[SCRATCH_PATH], *bytes;
+  char path[SCRATCH_PATH];
   size_t size, taken = 0;
   leat_safetensors whole, file;
   leat_error error = {0};
-  bytes = example(path, &size);
-  CHECK_EQ_INT(leat_safetensors_open_verified(&whole, path, &error), LEAT_OK);
+  char *right = example(path, &size), *bytes = malloc(size);
+  memcpy(bytes, right, size);
+  CHECK_EQ_INT(leat_safetensors_parse_verified(&whole, right, size, &error), LEAT_OK);
   CHECK_EQ_STR(error.message, "");
   CHECK_EQ_INT((int)whole.checksums, TENSORS_IN_FILE + 2);
   CHECK_EQ_INT((int)whole.count, TENSORS);
@@ -90,6 +91,7 @@ TEST(safetensors_find_every_flipped_bit) {
   }
   printf("%zu of %zu flipped bits change nothing\n", taken, size * 8);
   leat_safetensors_close(&whole);
+  free(right);
   free(bytes);
 }
 

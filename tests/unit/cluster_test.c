@@ -1,5 +1,6 @@
 // A session over several ranks, here runtimes of one process joined by the inproc transport: the
 // same losses as alone, and peers that disagree find out.
+#include "tests/unit/inproc.h"
 #include "tests/unit/ranks.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 // Sends and receives between devices of a process and between ranks, and how failures and deadlines
 // end the step on all of them.
+#include "tests/unit/inproc.h"
 #include "tests/unit/runtime_fixture.h"
 
 #include <pthread.h>

@@ -10,6 +10,7 @@
 #include "runtime/store.h"
 #include "session/cluster.h"
 #include "tests/unit/check.h"
+#include "tests/unit/inproc.h"
 #include "tests/unit/scratch.h"
 
 #include <errno.h>

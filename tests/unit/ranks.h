@@ -6,6 +6,7 @@
 #include "leat/leat.h"
 #include "session/cluster.h"
 #include "tests/unit/check.h"
+#include "tests/unit/inproc.h"
 
 #include <pthread.h>
 

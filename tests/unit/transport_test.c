@@ -1,6 +1,7 @@
 // The conformance suite on the inproc transport, and the rendezvous.
 #include "runtime/identity.h"
 #include "runtime/rendezvous.h"
+#include "tests/unit/inproc.h"
 #include "tests/unit/transport_conformance.h"
 
 typedef struct player {

@@ -1,7 +1,6 @@
-// The transport between runtimes of one process: the sender's thread calls the receiver. What comes
-// before a rank has started is kept for it.
+#include "tests/unit/inproc.h"
+
 #include "base/portable.h"
-#include "runtime/transport.h"
 
 #include <pthread.h>
 #include <stdbool.h>
