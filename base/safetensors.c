@@ -264,30 +264,16 @@ leat_status leat_safetensors_parse_verified(leat_safetensors *out, const void *b
   return parse_all(out, bytes, size, true, error);
 }
 
-// Takes over the file.
-static leat_status parse_file(leat_safetensors *out, leat_file_view file, const char *path,
-                              bool verified, leat_error *error) {
+leat_status leat_safetensors_open(leat_safetensors *out, const char *path, leat_error *error) {
+  leat_file_view file;
   leat_error cause = {0};
-  leat_status status = parse_all(out, file.data, file.size, verified, &cause);
+  *out = (leat_safetensors){0};
+  LEAT_TRY(leat_file_view_open(&file, path, error));
+  leat_status status = leat_safetensors_parse(out, file.data, file.size, &cause);
   out->file = file;
   if (!status) return LEAT_OK;
   leat_safetensors_close(out);
   return leat_fail(error, status, "'%s': %s", path, cause.message);
-}
-
-leat_status leat_safetensors_open(leat_safetensors *out, const char *path, leat_error *error) {
-  leat_file_view file;
-  *out = (leat_safetensors){0};
-  LEAT_TRY(leat_file_view_open(&file, path, error));
-  return parse_file(out, file, path, false, error);
-}
-
-leat_status leat_safetensors_open_verified(leat_safetensors *out, const char *path,
-                                           leat_error *error) {
-  leat_file_view file;
-  *out = (leat_safetensors){0};
-  LEAT_TRY(leat_file_view_open(&file, path, error));
-  return parse_file(out, file, path, true, error);
 }
 
 void leat_safetensors_close(leat_safetensors *file) {

@@ -37,11 +37,8 @@ typedef struct leat_safetensors {
 
 LEAT_MUST_USE leat_status leat_safetensors_open(leat_safetensors *out, const char *path,
                                                 leat_error *error);
-// The same for what is to be believed: compares the checksums, if it has any; the error names what
-// is damaged or missing.
-LEAT_MUST_USE leat_status leat_safetensors_open_verified(leat_safetensors *out, const char *path,
-                                                         leat_error *error);
-// Both for a file that lies in memory, which is borrowed until closed.
+// The same for a file that lies in memory, which is borrowed until closed; and of what is to be
+// believed: compares the checksums, if it has any; the error names what is damaged or missing.
 LEAT_MUST_USE leat_status leat_safetensors_parse(leat_safetensors *out, const void *bytes,
                                                  size_t size, leat_error *error);
 LEAT_MUST_USE leat_status leat_safetensors_parse_verified(leat_safetensors *out, const void *bytes,

@@ -88,7 +88,7 @@ static void add_number(leat_image_writer *writer, int64_t value) {
   LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_ADD, 0));
 }
 
-uint32_t leat_image_writer_dim(leat_image_writer *writer, const leat_atom *atom) {
+static uint32_t dim_number(leat_image_writer *writer, const leat_atom *atom) {
   for (uint32_t i = 0; i < writer->atoms.count; i++)
     if (writer->atoms.items[i] == atom) return i;
   LEAT_IMAGE_ADD(writer, atoms, atom);
@@ -103,7 +103,7 @@ static void add_dim(leat_image_writer *writer, leat_dim dim);
 
 static void add_atom(leat_image_writer *writer, const leat_atom *atom) {
   if (atom->kind == LEAT_ATOM_NAMED || atom->kind == LEAT_ATOM_ANONYMOUS) {
-    LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_DIM, leat_image_writer_dim(writer, atom)));
+    LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_DIM, dim_number(writer, atom)));
     return;
   }
   add_dim(writer, atom->a);
@@ -220,7 +220,7 @@ leat_image_task leat_image_writer_task(leat_image_writer *writer, const leat_nod
   for (uint32_t i = 0; i < task.count; i++)
     LEAT_IMAGE_ADD(writer, args, (leat_image_arg){.index = buffers[i]});
   if (node->op == LEAT_OP_bind) {
-    task.dim = leat_image_writer_dim(writer, leat_dim_atom(leat_node_attr(node, "size")->dim));
+    task.dim = dim_number(writer, leat_dim_atom(leat_node_attr(node, "size")->dim));
     return task;
   }
   const char *message = leat_node_attr(node, "message")->string;
@@ -231,7 +231,7 @@ leat_image_task leat_image_writer_task(leat_image_writer *writer, const leat_nod
 
 void leat_image_writer_extent(leat_image_writer *writer, leat_dim dim, uint32_t grown,
                               uint32_t axis) {
-  leat_image_extent extent = {leat_image_writer_dim(writer, leat_dim_atom(dim)), grown, axis};
+  leat_image_extent extent = {dim_number(writer, leat_dim_atom(dim)), grown, axis};
   LEAT_IMAGE_ADD(writer, extents, extent);
 }
 

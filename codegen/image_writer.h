@@ -24,7 +24,6 @@ void leat_image_writer_init(leat_image_writer *writer, leat_arena *arena);
 leat_text_index leat_image_writer_text(leat_image_writer *writer, const char *text);
 uint64_t leat_image_writer_tensor(leat_image_writer *writer, const leat_tensor *tensor); // offset
 uint32_t leat_image_writer_formula(leat_image_writer *writer, leat_dim dim);             // number
-uint32_t leat_image_writer_dim(leat_image_writer *writer, const leat_atom *atom);        // number
 // `place` may be NULL.
 leat_image_origin leat_image_writer_origin(leat_image_writer *writer, const char *name,
                                            const char *place);

@@ -18,7 +18,9 @@ static void add_once(leat_arena *arena, leat_storages *list, leat_storage *stora
   leat_vec_push(arena, list, storage);
 }
 
-const leat_unit *leat_unit_first(const leat_unit *unit) {
+// The unit that it runs again, whose members' unit is that one; itself if it runs for the first
+// time.
+static const leat_unit *first_run(const leat_unit *unit) {
   return unit->again ? unit->again : unit;
 }
 
@@ -31,7 +33,7 @@ leat_storage *leat_unit_storage(const leat_unit *unit, leat_storage *named) {
 // What `part` reads, which is the unit or in its chain.
 static void add_reads(leat_arena *arena, leat_storages *list, const leat_unit *unit,
                       const leat_unit *part) {
-  const leat_unit *first = leat_unit_first(unit);
+  const leat_unit *first = first_run(unit);
   for (uint32_t i = 0; i < part->members.count; i++) {
     const leat_item *item = part->members.items[i];
     for (uint32_t j = leat_item_copied_reads(item); j < item->reads.count; j++) {
@@ -210,7 +212,7 @@ bool leat_unit_makes_last(const leat_unit *unit, const leat_item *item) {
   if (unit->kind == LEAT_UNIT_CONTRACT) return true;
   if (unit->kind != LEAT_UNIT_LOOPS || unit->scratch) return false;
   if (!unit->reduced) return true;
-  int passes = leat_unit_find_passes(leat_unit_first(unit));
+  int passes = leat_unit_find_passes(first_run(unit));
   return leat_item_is_full(item) && !leat_item_reduces(item) && item->pass == passes - 1;
 }
 

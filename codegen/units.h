@@ -417,9 +417,6 @@ void leat_schedule(leat_table *table);
 // What a unit reads and writes in memory, once each.
 leat_storages leat_unit_reads(leat_arena *arena, const leat_unit *unit);
 leat_storages leat_unit_writes(leat_arena *arena, const leat_unit *unit);
-// The unit that it runs again, whose members' unit is that one; itself if it runs for the first
-// time.
-const leat_unit *leat_unit_first(const leat_unit *unit);
 // The storage that the unit has for what its launches and items name.
 leat_storage *leat_unit_storage(const leat_unit *unit, leat_storage *named);
 // Whether all of it is over, whatever runs beside it, when `b` begins.

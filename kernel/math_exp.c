@@ -26,7 +26,8 @@ static const k_coefficients terms = K_COEFFICIENTS(full, brief_terms);
 #define LN2_HIGH 0x1.62e42feep-1 // 32 bits: n·LN2_HIGH is exact
 #define LN2_LOW 0x1.a39ef35793c76p-33
 
-k_value k_exp_less_one(k_builder *b, k_value r, bool brief) {
+// e^r − 1 for |r| within ln 2 / 2.
+static k_value exp_less_one(k_builder *b, k_value r, bool brief) {
   return k_near_fma(b, k_mul(b, r, r), k_series(b, r, &terms, brief), r);
 }
 
@@ -66,7 +67,7 @@ static k_value expm1_f64(k_builder *b, k_value x, bool brief) {
   k_value n, clamped = k_clamp(b, x, -60, brief ? 90 : 710), r = reduce(b, clamped, &n);
   k_value half_power = k_power_of_two(b, k_sub(b, n, k_whole(b, x, 1)));
   k_value rest = k_sub(b, half_power, k_real(b, x, 0.5));
-  k_value half = k_near_fma(b, half_power, k_exp_less_one(b, r, brief), rest);
+  k_value half = k_near_fma(b, half_power, exp_less_one(b, r, brief), rest);
   return tiny_or(b, x, k_add(b, half, half));
 }
 
@@ -78,7 +79,7 @@ k_value k_expm1(k_builder *b, k_value x) {
 static k_value quarter_exp(k_builder *b, k_value x, bool brief, k_value *less_one) {
   k_value n, r = reduce(b, k_clamp(b, k_unary(b, K_ABS, x), 0, brief ? 95 : 710.6), &n);
   k_value power = k_power_of_two(b, k_sub(b, n, k_whole(b, x, 2)));
-  k_value above = k_exp_less_one(b, r, brief);
+  k_value above = exp_less_one(b, r, brief);
   *less_one = k_near_fma(b, power, above, k_sub(b, power, k_real(b, x, 0.25)));
   return k_near_fma(b, power, above, power);
 }

@@ -66,8 +66,7 @@ k_value k_log_split_normal(k_builder *b, k_value x, k_value *exponent);
 k_value k_log_normal(k_builder *b, k_value x); // of a positive and normal x
 // log(x) − 1 and log(x) of a positive x of either type, each rounded once at its end.
 k_value k_log_less_one(k_builder *b, k_value x, k_value *log);
-// e^r − 1 for |r| within ln 2 / 2; 2^(n + r) for |r| within a half.
-k_value k_exp_less_one(k_builder *b, k_value r, bool brief);
+// 2^(n + r) for |r| within a half.
 k_value k_exp2_of_parts(k_builder *b, k_value n, k_value r, bool brief);
 k_value k_sin_pi(k_builder *b, k_value x, bool brief); // sin(π·x), |x| below 2^51
 

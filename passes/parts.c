@@ -40,7 +40,8 @@ uint32_t leat_parts_home(const leat_partitioner *p, leat_value value) {
   return spanning ? spanning->home[value.port] : p->device[value.node->id];
 }
 
-leat_node *leat_parts_at(const leat_partitioner *p, const leat_node *node, uint32_t device) {
+// The node's copy on the device; NULL: it has none there.
+static leat_node *copy_at(const leat_partitioner *p, const leat_node *node, uint32_t device) {
   const leat_spanning *spanning = p->spanning[node->id];
   if (spanning) return spanning->copies[device];
   return p->device[node->id] == device ? p->home[node->id] : NULL;
@@ -110,7 +111,7 @@ static void delay(leat_partitioner *p, leat_node *recv, const leat_node *produce
   double bytes = leat_cost_bytes(&recv->outputs[0]);
   double seconds = leat_cost_transfer(p->cost, way.from, way.to, bytes);
   const leat_node *before = leat_critical_path_delay(p->path, producer, user, seconds);
-  leat_node *here = before ? leat_parts_at(p, before, way.to) : NULL;
+  leat_node *here = before ? copy_at(p, before, way.to) : NULL;
   if (here) leat_node_add_control(p->parts[way.to].graph, recv, here);
 }
 
@@ -233,7 +234,7 @@ static leat_node *remote_control(leat_partitioner *p, token *tokens, const leat_
   recv = whole ? leat_parts_find(p, key) : NULL;
   if (recv) return recv;
   token *sent = &tokens[way.from];
-  leat_vec_push(p->context->scratch, &sent->after, leat_parts_at(p, before, way.from));
+  leat_vec_push(p->context->scratch, &sent->after, copy_at(p, before, way.from));
   if (sent->send) return NULL;
   recv = connect(p, before, token_of(p, way.from), user, way, 0, &sent->send);
   if (whole) leat_parts_keep(p, key, recv);
@@ -244,7 +245,7 @@ static leat_node *remote_control(leat_partitioner *p, token *tokens, const leat_
 static void wait_for(leat_partitioner *p, token *tokens, const leat_node *before,
                      const leat_node *user, uint32_t device, leat_node_list *waits) {
   for (uint32_t from = 0; from < p->context->device_count; from++) {
-    leat_node *wait = leat_parts_at(p, before, from);
+    leat_node *wait = copy_at(p, before, from);
     if (!wait) continue;
     if (from != device) wait = remote_control(p, tokens, before, user, (way){from, device});
     if (wait) leat_vec_push(p->context->scratch, waits, wait);

@@ -70,8 +70,6 @@ leat_value leat_parts_value(leat_partitioner *p, leat_value value, const leat_no
                             uint32_t device);
 // Where the value is made.
 uint32_t leat_parts_home(const leat_partitioner *p, leat_value value);
-// The node's copy on the device; NULL: it has none there.
-leat_node *leat_parts_at(const leat_partitioner *p, const leat_node *node, uint32_t device);
 // Making it again costs less than sending it.
 bool leat_parts_is_cheap(const leat_node *node);
 // `copy`, which is the node's on `device`, runs after what the node runs after.

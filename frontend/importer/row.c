@@ -87,10 +87,6 @@ void leat_row_add_named(leat_row_arguments *args, leat_word name, const char *va
 
 // -- The line -------------------------------------------------------------------------------------
 
-bool leat_row_is_expression(const char *column) {
-  return strchr(column, '$') || *column == '[';
-}
-
 static bool write_expression(const char *column, const leat_row_arguments *args, leat_text *out) {
   uint32_t next = 0;
   for (const char *c = column; *c; c++) {
@@ -117,7 +113,7 @@ static void write_call(const char *column, const leat_row_arguments *args, leat_
 }
 
 bool leat_row_write(const char *column, const leat_row_arguments *args, leat_text *out) {
-  if (leat_row_is_expression(column)) return write_expression(column, args, out);
+  if (strchr(column, '$') || *column == '[') return write_expression(column, args, out);
   write_call(column, args, out);
   return true;
 }

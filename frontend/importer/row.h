@@ -61,10 +61,9 @@ void leat_row_add_named(leat_row_arguments *args, leat_word name, const char *va
 
 // -- The line -------------------------------------------------------------------------------------
 
-// Whether a column is an expression in which each `$` is the next argument: `relu($)`, `$ + $`,
-// `[0]`. Else it is a function of them all, and perhaps more for it: `onnx_pool(max=true)`.
-bool leat_row_is_expression(const char *column);
-// Adds what the column makes of the arguments; false: there are too few.
+// Adds what the column makes of the arguments: an expression in which each `$` is the next one:
+// `relu($)`, `$ + $`, `[0]`; else a function of them all, and perhaps more for it:
+// `onnx_pool(max=true)`. False: there are too few.
 bool leat_row_write(const char *column, const leat_row_arguments *args, leat_text *out);
 
 #endif

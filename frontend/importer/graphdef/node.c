@@ -402,7 +402,7 @@ static bool lacks_input(tf_writer *w) {
   return false;
 }
 
-void tf_write_node(tf_writer *w, const tf_node *node) {
+static void write_node(tf_writer *w, const tf_node *node) {
   const tf_node *outer = w->node;
   const tf_op *op = tf_op_find(node->def->op);
   const tf_function *function = op ? NULL : tf_find_function(w, node->def->op);
@@ -430,5 +430,5 @@ void tf_write_nodes(tf_writer *w, const bool *needed) {
   if (count < tf_count(needed, block->count + block->argument_count))
     tf_refuse(w, "nodes of the graph need each other, and no loop says how");
   for (uint32_t i = 0; i < count; i++)
-    if (order[i] < block->count) tf_write_node(w, &block->nodes[order[i]]);
+    if (order[i] < block->count) write_node(w, &block->nodes[order[i]]);
 }

@@ -12,12 +12,8 @@ static const tf_op ops[] = {
 #undef EFFECT
 };
 
-const tf_op *tf_op_at(size_t i) {
-  return i < sizeof ops / sizeof *ops ? &ops[i] : NULL;
-}
-
 const tf_op *tf_op_find(const char *name) {
-  for (size_t i = 0; tf_op_at(i); i++)
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
     if (strcmp(ops[i].name, name) == 0) return &ops[i];
   return NULL;
 }

@@ -11,6 +11,5 @@ typedef struct tf_op {
 } tf_op;
 
 const tf_op *tf_op_find(const char *name); // NULL: there is none
-const tf_op *tf_op_at(size_t i);           // NULL past the last
 
 #endif

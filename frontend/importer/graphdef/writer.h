@@ -155,7 +155,6 @@ void tf_write_entries(tf_writer *w, leat_text *out);
 
 // Writes the needed nodes of the scope's block, in order.
 void tf_write_nodes(tf_writer *w, const bool *needed);
-void tf_write_node(tf_writer *w, const tf_node *node);
 // How many outputs the node has: as the row says, a list has what the node's attributes say.
 uint32_t tf_output_count(const tf_node *node, const tf_op *op);
 int64_t tf_int(const tf_node *node, const char *name, int64_t otherwise);

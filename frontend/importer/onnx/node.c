@@ -37,19 +37,21 @@ const char *onnx_as_numbers(onnx_writer *w, onnx_value value) {
   return leat_arena_printf(w->arena, "static_value(%s)", value.text);
 }
 
+static const onnx_attribute *given_attribute(const onnx_call *call, const char *name);
+
 static const onnx_attribute *attribute_in(const onnx_call *call, const onnx_node *node,
                                           const char *name) {
   for (size_t i = 0; i < node->n_attribute; i++) {
     const onnx_attribute *a = node->attribute[i];
     if (!a->name || strcmp(a->name, name) != 0) continue;
     bool given = a->ref_attr_name && *a->ref_attr_name;
-    return !given ? a : call ? onnx_given_attribute(call, a->ref_attr_name) : NULL;
+    return !given ? a : call ? given_attribute(call, a->ref_attr_name) : NULL;
   }
   return NULL;
 }
 
 // What the caller of a function gives for one of its attributes, or the function by itself.
-const onnx_attribute *onnx_given_attribute(const onnx_call *call, const char *name) {
+static const onnx_attribute *given_attribute(const onnx_call *call, const char *name) {
   const onnx_attribute *found = attribute_in(call->outer, call->node, name);
   const Onnx__FunctionProto *f = call->function;
   for (size_t i = 0; i < f->n_attribute_proto && !found; i++)

@@ -119,8 +119,6 @@ const char *onnx_as_tensor(onnx_writer *w, onnx_value value);
 const char *onnx_as_numbers(onnx_writer *w, onnx_value value);
 // The node's attribute, also one that the function's caller gives; NULL: there is none.
 const onnx_attribute *onnx_attribute_of(const onnx_writer *w, const char *name);
-// One that the caller of a function gives for the function's attribute; NULL: none.
-const onnx_attribute *onnx_given_attribute(const onnx_call *call, const char *name);
 int64_t onnx_int(onnx_writer *w, const char *name, int64_t otherwise);
 // The identifier that output i of the node is bound to, `_` where that is left out.
 const char *onnx_target(onnx_writer *w, size_t i, int32_t data_type);
