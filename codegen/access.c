@@ -5,7 +5,7 @@
 // permutation of which a slice is taken) are free: never stored, computed at the index that is
 // asked for. What a scatter, an effect or an unaligned reader reads is in memory, and what a
 // contraction reads, unless it is such movement.
-#include "codegen/units.h"
+#include "codegen/stages.h"
 
 #include "ops/ops.h"
 

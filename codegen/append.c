@@ -6,6 +6,7 @@
 // it left it.
 #include "codegen/image_writer.h"
 #include "codegen/lower.h"
+#include "codegen/stages.h"
 #include "ops/appended.h"
 
 #include <string.h>

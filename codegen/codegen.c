@@ -3,7 +3,7 @@
 #include "codegen/codegen.h"
 
 #include "base/checked.h"
-#include "codegen/units.h"
+#include "codegen/stages.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 

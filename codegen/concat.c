@@ -1,6 +1,6 @@
 // A concat whose parts are all made by products: each stores its part where the whole lies, so that
 // the concat has nothing left to do. A part that is read elsewhere too is stored twice.
-#include "codegen/units.h"
+#include "codegen/stages.h"
 
 static leat_output *output_of(const leat_unit *unit, const leat_item *item) {
   for (uint32_t i = 0; i < unit->outputs.count; i++)

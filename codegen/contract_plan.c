@@ -1,6 +1,7 @@
 // Chooses the plan of a contraction: which axes are rows, columns and depth, how each operand is
 // read, and the sizes of blocks and panels; contract_tiles.c has those of tiles.
 #include "codegen/contract_planner.h"
+#include "codegen/stages.h"
 #include "ops/reduce.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 // Plans of contractions as text: a line each in the dump of `plan`, and for `leat inspect --plan`
 // the costliest first.
 #include "codegen/contract_plan.h"
+#include "codegen/stages.h"
 #include "ir/print.h"
 #include "ops/reduce.h"
 

@@ -9,7 +9,7 @@
 // one reads of the other must be at the reader's own position. The result must not need itself
 // through a third unit. An assignment joins the unit that makes its value, when no other element of
 // the old value is read there.
-#include "codegen/units.h"
+#include "codegen/stages.h"
 
 #include "kernel/kernel.h"
 #include "ops/reduce.h"

@@ -4,7 +4,7 @@
 #include <xxhash.h>
 
 #include "codegen/image_writer.h"
-#include "codegen/units.h"
+#include "codegen/stages.h"
 
 #include <inttypes.h>
 

@@ -18,7 +18,7 @@
 // that is read for later, say. Where messages of other devices come in nothing is done, for what
 // would run before what may decide who waits for whom.
 #include "base/heap.h"
-#include "codegen/units.h"
+#include "codegen/stages.h"
 #include "ops/turns.h"
 
 #include <assert.h>

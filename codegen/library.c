@@ -1,5 +1,6 @@
 // Nodes of kind LIBRARY: a launch of the function of runtime/kernels that library_X names.
 #include "codegen/lower.h"
+#include "codegen/stages.h"
 
 #include "ops/ops.h"
 

@@ -8,6 +8,7 @@
 // a row is then as many outputs as a vector has lanes. Short rows are unrolled, and what one pass
 // computed the next one has in registers; of long ones, costly values are kept in a local array.
 #include "codegen/loops.h"
+#include "codegen/stages.h"
 
 #include "ops/ops.h"
 #include "ops/reduce.h"

@@ -1,6 +1,7 @@
 // A unit as launches: by its kind a kernel, a copy, a product of BLIS, a function of the library,
 // or none, where it is a task of its own.
 #include "codegen/lower.h"
+#include "codegen/stages.h"
 
 static leat_launch *library_launch(leat_table *table, leat_unit *unit, leat_launch_kind kind) {
   leat_launch *launch = leat_new(table->cg->arena, leat_launch);

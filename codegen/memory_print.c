@@ -1,7 +1,7 @@
 // What `leat inspect --memory` shows: of each table the values that lie in arenas, the largest
 // first, with their place and the units between which they are needed, where most of them are, and
 // a picture; and what is not in arenas.
-#include "codegen/units.h"
+#include "codegen/stages.h"
 #include "ir/print.h"
 
 #include <inttypes.h>

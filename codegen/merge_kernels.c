@@ -7,7 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "codegen/units.h"
+#include "codegen/stages.h"
 
 #include "kernel/numbers.h"
 

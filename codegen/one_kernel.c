@@ -2,7 +2,7 @@
 // kernels and copies: then no turn costs more than its arithmetic. It is decided when the launches
 // of the bodies are there, for inner regions first, which so are launches of kernels like others,
 // and before memory is planned: what the bodies' tables have is then memory of the kernel's own.
-#include "codegen/units.h"
+#include "codegen/stages.h"
 
 #include "kernel/compose.h"
 

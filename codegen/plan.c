@@ -5,6 +5,7 @@
 // before the same element is written; that of a scatter the memory of what it begins as. Such an
 // input may be a feed that is donated.
 #include "codegen/offsets.h"
+#include "codegen/stages.h"
 
 #include <stdlib.h>
 

@@ -11,6 +11,7 @@
 // Deep Nets with Sublinear Memory Cost", 2016, but chosen by the plan, as XLA's rematerialization
 // is.)
 #include "codegen/recompute_needs.h"
+#include "codegen/stages.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 // What the values of a table need, by unit.
 #include "codegen/recompute_needs.h"
+#include "codegen/stages.h"
 
 leat_need *leat_need_of(const leat_needs *n, const leat_storage *storage) {
   return leat_map_get(&n->values, storage);

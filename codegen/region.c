@@ -4,6 +4,7 @@
 // (check_dims) lie in an arena, which is empty where it cannot run; those whose sizes need dims
 // that the body binds in one for these, which is made when they are bound, in each iteration.
 #include "codegen/contract_plan.h"
+#include "codegen/stages.h"
 #include "ops/turns.h"
 
 // The bodies are the first attributes.

@@ -5,7 +5,7 @@
 // holds here. The graph stays as it is: stores, and reads behind them, are items of the body's
 // table alone. What a body gives of what is carried around it is changed where it lies
 // (codegen/in_place.c).
-#include "codegen/units.h"
+#include "codegen/stages.h"
 #include "ops/appended.h"
 #include "ops/turns.h"
 

@@ -5,7 +5,7 @@
 //
 // A value that is stored for this alone counts against what it saves: that is how 1 + t and
 // 1 - t * t come to be made of t.
-#include "codegen/units.h"
+#include "codegen/stages.h"
 
 enum {
   MOST_INSTRUCTIONS = 4, // of a value, from what is in memory on

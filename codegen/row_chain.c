@@ -7,6 +7,7 @@
 // launched, has the others as its `chain`. An element is computed as ever: no bit changes.
 #include "codegen/contract_plan.h"
 #include "codegen/lower.h"
+#include "codegen/stages.h"
 
 enum {
   MOST_DEPTH = 1024,   // of the first product, so that its k is not in blocks

@@ -7,7 +7,7 @@
 // Tasks: units that need the same waits (sends, recvs, prints, binds) run one after the other as a
 // segment; a segment ends where something that waits needs its last unit, so that this starts at
 // once.
-#include "codegen/units.h"
+#include "codegen/stages.h"
 
 #include "base/heap.h"
 

@@ -4,7 +4,7 @@
 // inside, where packing does it, and so nowhere else (panels_home.c). What a file gives is loaded
 // there, so that an artifact may have its panels.
 #include "codegen/image_writer.h"
-#include "codegen/units.h"
+#include "codegen/stages.h"
 #include "ops/build.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
 // in an order that every edge follows, kept while `fuse` merges them (Pearce and Kelly, "A dynamic
 // topological sort algorithm for directed acyclic graphs", 2006: a search looks only at what lies
 // between the two units in the order).
-#include "codegen/units.h"
 #include "codegen/image_writer.h"
+#include "codegen/stages.h"
 #include "ops/ops.h"
 
 #include <assert.h>

@@ -6,6 +6,9 @@
 // consumer reads a producer: `aligned` when at the consumer's own position (but for axes that
 // broadcast), so that both can be computed in one pass over a space. An axis of extent 1 is axis -1
 // everywhere.
+//
+// What a stage decides stands in these structs behind the file that writes it, in the order in
+// which they do (stages.h); the others read it.
 #ifndef LEAT_CODEGEN_UNITS_H
 #define LEAT_CODEGEN_UNITS_H
 
@@ -40,6 +43,7 @@ typedef struct leat_access {
 } leat_access;
 
 struct leat_item {
+  // access.c
   leat_node *node;
   uint32_t port;       // the output that it is; 0 of a node that has none
   uint32_t position;   // in the table's items
@@ -47,55 +51,69 @@ struct leat_item {
   leat_items controls; // likewise: must have run
   leat_storage *held;  // what changes while the table runs: a variable, or what a region carries. A
                        // leaf reads it, an effect stores its input there. NULL: neither
-  leat_item *behind;   // reads where the value was stored: its users have this one for it; or NULL
-  bool appends;        // an effect: behind what is held
-  leat_rotation *moves; // an effect: there is nothing to store, places are exchanged; or NULL
   leat_role role;
   bool wanted;      // somebody reads it in memory, as a whole
   bool once;        // WORK: must be a member, a cheap consumer would compute it too often
-  bool copied;      // a read: it is used after the variable has changed
   int cost;         // instructions of computing it in place
   uint32_t readers; // edges to consumers
   leat_vec(leat_access *) reads;
   leat_vec(leat_access *) users;
+
+  // region_results.c, in_place.c: of a body
+  bool appends;         // an effect: behind what is held
+  leat_rotation *moves; // an effect: there is nothing to store, places are exchanged; or NULL
+  leat_item *behind;    // reads where the value was stored: its users have this one for it; or NULL
+
+  // units.c
+  bool copied; // a read: it is used after the variable has changed
   leat_unit *unit;
+
+  // fuse.c
   int8_t axis[LEAT_MAX_RANK]; // of an iteration axis: the unit's axis
   leat_storage *storage;      // of a leaf or an output
-  int pass;                   // of a member: the pass over the inner axes that it belongs to
-  int first_use, last_use;    // passes that compute it
+
+  // loop_passes.c
+  int pass;                // of a member: the pass over the inner axes that it belongs to
+  int first_use, last_use; // passes that compute it
 };
 
 // Arena memory: a lifetime in units and an offset.
 typedef struct leat_arena_place {
-  const leat_table *table;       // which places it
-  uint32_t arena;                // its number
-  leat_dim offset;               // in bytes, in the table's memory
+  // storage.c
+  const leat_table *table; // which places it
+  uint32_t slots;          // of a pool, which is that many values of its type: how many; else 0
+  leat_storage *pool;      // the memory that this is slot number `slot` of; NULL: none
+  uint32_t slot;
+
+  // plan.c
   leat_vec(leat_unit *) touched; // who reads or writes it, in order
   bool lasts;                    // fetched, so nothing comes after it
   bool taken;                    // another one shares its memory
   leat_storage *shares; // the memory of this one, which ends where this begins; NULL: its own
-  uint32_t slots;       // of a pool, which is that many values of its type: how many; else 0
+  uint32_t arena;       // its number
+  leat_dim offset;      // in bytes, in the table's memory
   leat_dim size;        // of a pool: bytes of a slot
-  leat_storage *pool;   // the memory that this is slot number `slot` of; NULL: none
-  uint32_t slot;
-  uint32_t piece; // of a slot: its arena in the image; 0: it has none yet
+
+  uint32_t piece; // image.c: of a slot: its arena in the image; 0: it has none yet
 } leat_arena_place;
 
 // Where bytes are.
 struct leat_storage {
+  // storage.c
   leat_buffer_kind kind;
   leat_type type;
-  uint32_t readers;               // units that are to read it yet, while `schedule` runs
   const leat_placed_file *placed; // of a FILE that an artifact has packed; else NULL
-  bool in_tile;                   // never whole: a kernel has a tile of its rows, in a local array
   bool donated;                   // a FEED that the step may write to
-  leat_arena_place place;         // of an ARENA; of what is donated, who touches it in the step
   union {
     const leat_state *state; // VARIABLE
     const leat_node *node;   // CONSTANT, FILE, FEED, RUN_COUNT; PREPARED: who alone reads it;
                              // ARENA: of whose results in bodies it is one; NULL: of none
     uint32_t grown;          // GROWN: its number; several may be of one, with other types
   };
+
+  bool in_tile;     // row_chain.c: never whole: a kernel has a tile of its rows, in a local array
+  uint32_t readers; // schedule.c: units that are to read it yet
+  leat_arena_place place; // of an ARENA; of what is donated, who touches it in the step
 };
 
 typedef enum leat_unit_kind {
@@ -200,30 +218,43 @@ typedef struct leat_instead {
 } leat_instead;
 
 struct leat_unit {
+  // units.c
   leat_unit_kind kind;
-  leat_unit *into;             // merged into this one; NULL: it stands
-  leat_unit *chained;          // it is in the chain of this one; NULL: in none
-  leat_vec(leat_unit *) chain; // CONTRACT: what it makes as well, a tile of rows at a time, in
-                               // order: a product, and loops over its rows (row_chain.c)
-  leat_unit *prev, *next;      // the order: before all that need it
-  int64_t label;               // ascends along the order
-  uint64_t mark;               // of a search
-  const leat_number_set
-      *recvs; // that it needs, directly or not, by position; NULL: nothing is sent
   leat_vec(leat_item *) members; // sorted by position when fusing is over
   leat_vec(leat_unit *) before;  // must have run: data, control, overwriting
   leat_vec(leat_unit *) fences;  // of those, the ones by control edge: never merged with
-  int rank;                      // the space
+  leat_unit *prev, *next;        // the order: before all that need it
+  int64_t label;                 // ascends along the order
+  uint64_t mark;                 // of a search
+  const leat_number_set
+      *recvs; // that it needs, directly or not, by position; NULL: nothing is sent
+
+  // units.c, of one item; fuse.c, of several
+  int rank; // the space
   leat_dim dims[LEAT_MAX_RANK];
   unsigned reduced;   // axes that its reductions fold; 0: none
   unsigned innermost; // of those, the axes that are the innermost logical axis (ops/reduce.c)
   bool by_lanes;      // rule 1 of ops/reduce.c: that axis is innermost in the input
   int reductions;     // members that fold
-  bool has_rows;      // some member has the axes outside `inner` only
+
+  // fuse.c
+  leat_unit *into; // merged into this one; NULL: it stands
+  bool has_rows;   // some member has the axes outside `inner` only
   leat_vec(leat_output) outputs;
-  // Of its launches alone; NULL: none. Packed operands or numbers of blocks; sums of parts of k, or
-  // transformed tiles.
+
+  // row_chain.c
+  leat_unit *chained;          // it is in the chain of this one; NULL: in none
+  leat_vec(leat_unit *) chain; // CONTRACT: what it makes as well, a tile of rows at a time, in
+                               // order: a product, and loops over its rows
+
+  // schedule.c
+  uint32_t position; // in the order
+  uint32_t task;
+
+  // `prepare`. Of its launches alone; NULL: none. Packed operands or numbers of blocks; sums of
+  // parts of k, or transformed tiles.
   leat_storage *scratch, *parts;
+
   union {
     leat_copy copy;                                  // COPY
     const struct leat_contraction_plan *contraction; // CONTRACT, from `prepare` on
@@ -233,11 +264,12 @@ struct leat_unit {
     leat_region_tables region;                       // REGION
     leat_storage *received;                          // TASK: what a recv fills; NULL: it is another
   };
-  leat_vec(leat_launch *) launches;
-  uint32_t position; // in the order
-  uint32_t task;
+
+  // recompute.c
   leat_unit *again; // it does again what this one does, by the same launches; NULL: it is the first
   leat_vec(leat_instead) instead; // what it has in the place of the storage that its launches name
+
+  leat_vec(leat_launch *) launches; // lower_unit.c
 };
 
 // A segment, or one unit that is a task of its own.
@@ -267,30 +299,42 @@ typedef leat_vec(leat_arena_plan) leat_arena_plans;
 
 // One table: the step, the initialisation of a variable, or a body.
 struct leat_table {
+  // Whoever makes it: codegen.c, region.c.
   leat_codegen_state *cg;
   leat_state *initialises; // of a variable, else NULL
   const leat_graph *body;  // of a body, else NULL
   leat_table *around;      // of a body: the one that has its region …
   leat_unit *region;       // … which is this
-  bool has_checks;         // of a body: it may not be able to run
-  bool in_kernel;          // of a body: its region is one kernel, which has its values
-  leat_storage *memory;    // of a body: a piece of the table around it, which is its first arena;
-                           // NULL: that is its own, for it has checks
-  leat_arena_plans arenas; // of a body: the first for what is known when it begins
-  leat_extents extents;    // of a body: of what its loop carries
-  uint32_t number;         // in the image, once it is written
-  leat_items items;        // topological
   leat_item **item_of;     // by node id: one for each output; NULL: not in this table
-  leat_unit *head, *tail;  // the units in order, until `schedule`
+
+  // access.c
+  leat_items items; // topological
+  bool has_checks;  // of a body: it may not be able to run
+
+  // units.c
+  leat_unit *head, *tail; // the units in order, until `schedule`
+  uint64_t searches;
+  leat_vec(leat_fetched) fetches;
+
+  // schedule.c
   leat_vec(leat_unit *) units; // the schedule
   leat_vec(leat_task) tasks;
+
+  // `prepare`
+  leat_map packed;      // type of a b, which is the value's own → the last unit that packs it
+  bool in_kernel;       // of a body: its region is one kernel, which has its values
+  leat_storage *memory; // of a body: a piece of the table around it, which is its first arena;
+                        // NULL: that is its own, for it has checks
+  leat_extents extents; // of a body: of what its loop carries
+
+  // plan.c
   uint8_t
       *after; // n² of n tasks: after[a × n + b]: b runs when a has ended; NULL: too many, or one
-  leat_storages planned; // what it has in arenas, by who touches it first
-  leat_storages given;   // of the step, in the same order: the feeds that are donated
-  uint64_t searches;
-  leat_map packed; // type of a b, which is the value's own → the last unit that packs it
-  leat_vec(leat_fetched) fetches;
+  leat_storages planned;   // what it has in arenas, by who touches it first
+  leat_storages given;     // of the step, in the same order: the feeds that are donated
+  leat_arena_plans arenas; // of a body: the first for what is known when it begins
+
+  uint32_t number; // image.c: in the image
 };
 
 struct leat_codegen_state {
@@ -313,14 +357,7 @@ struct leat_codegen_state {
   leat_vec(const leat_type *) grown; // by number
 };
 
-// -- sink.c: of a graph before all else -----------------------------------------------------------
-void leat_sink(void *context, leat_graph *graph);               // the context: a leat_codegen_state
-void leat_transpose_operands(void *context, leat_graph *graph); // likewise
-
 // -- access.c -------------------------------------------------------------------------------------
-// Collects what the table's effects and what it stores need as items, and decides roles and
-// accesses.
-void leat_table_collect(leat_table *table);
 leat_item *leat_item_of(const leat_table *table, leat_value value); // as those see it who use it
 leat_item *leat_item_first(const leat_item *item);                  // of the node's outputs
 // What stores the value in a place, and what reads there when that has run: behind all items.
@@ -359,27 +396,30 @@ bool leat_storage_is_kept(const leat_codegen_state *cg, const leat_storage *stor
 // What an artifact has packed, as a value of this type.
 leat_storage *leat_storage_packed(leat_codegen_state *cg, const leat_placed_file *placed,
                                   const leat_type *type);
+leat_storage *leat_storage_owner(leat_storage *storage); // whose memory it has
+// Positions of the first and last units that need a value of an arena.
+void leat_storage_life(const leat_storage *storage, uint32_t *first, uint32_t *last); // offsets.c
 
 // -- units.c: units and their order ---------------------------------------------------------------
-// The items whose reads keep a copy, as what is held changes before these are used: first of all.
-void leat_units_find_copied_reads(leat_table *table);
-// The unit of an item, if it is computed or has an effect; in the order of the items.
-void leat_unit_make(leat_table *table, leat_item *item);
-void leat_units_order(leat_table *table); // what goes before what, when all are there
-// Whether everything that `unit` needs can run before `other`, which it directly precedes or not;
-// then it is moved there.
+leat_unit *leat_unit_of(leat_unit *unit);       // after merges
+leat_unit *leat_unit_launcher(leat_unit *unit); // whose launches do it: after merges and chains
+// Whether all that the second needs, but the first, can run before the first; then it is moved
+// there and the second taken out of the order.
 bool leat_units_merge_order(leat_table *table, leat_unit *first, leat_unit *second);
 // The other one, which is in no order, in the place of the unit.
 void leat_units_replace(leat_table *table, leat_unit *unit, leat_unit *other);
 void leat_units_remove(leat_table *table, leat_unit *unit);
 bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node); // of a contraction
-void leat_units_print(const leat_table *table, leat_text *out);
-const char *leat_unit_kind_name(const leat_unit *unit); // of a TASK: what its op is called
+leat_task_kind leat_unit_task_kind(const leat_unit *unit); // SEGMENT: it is part of one
+bool leat_unit_sends(const leat_unit *unit);               // itself or in its tables
+bool leat_unit_receives(const leat_unit *unit);            // itself or in its tables
+leat_storage *leat_unit_filled(const leat_unit *unit);     // by a COPY or a recv; NULL: none
+const char *leat_unit_kind_name(const leat_unit *unit);    // of a TASK: what its op is called
+// Of loops, how often a row is gone over: each member in a pass of its own number, as reductions
+// end.
+int leat_unit_find_passes(const leat_unit *unit);
 
 // -- fuse.c ---------------------------------------------------------------------------------------
-void leat_fuse(leat_table *table);
-leat_unit *leat_unit_of(leat_unit *unit);       // after merges
-leat_unit *leat_unit_launcher(leat_unit *unit); // whose launches do it: after merges and chains
 bool leat_item_is_full(
     const leat_item *item); // iterates the whole space of its unit, not only rows
 // So that it must be in memory, unless it is free.
@@ -392,28 +432,12 @@ bool leat_unit_is_long(const leat_unit *unit);
 unsigned leat_unit_inner(const leat_unit *unit);
 
 // -- row_chain.c ----------------------------------------------------------------------------------
-// Joins products whose rows become operands of others with these, when outputs are found.
-void leat_chain_rows(leat_table *table);
 // The node of a contraction's unit that multiplies.
 leat_item *leat_unit_product(const leat_unit *unit);
 // How large a chain's rows are, in bytes, of all that is in a tile alone.
 int64_t leat_chain_row_bytes(const leat_unit *unit);
 
-// -- remake.c -------------------------------------------------------------------------------------
-// Makes members free that cost less to compute again than to store; before outputs are found.
-void leat_remake(leat_table *table, const leat_unit *unit);
-
-leat_task_kind leat_unit_task_kind(const leat_unit *unit); // SEGMENT: it is part of one
-bool leat_unit_sends(const leat_unit *unit);               // itself or in its tables
-bool leat_unit_receives(const leat_unit *unit);            // itself or in its tables
-leat_storage *leat_unit_filled(const leat_unit *unit);     // by a COPY or a recv; NULL: none
-
-// -- concat.c -------------------------------------------------------------------------------------
-// Makes concats where their parts can be stored there at once; of a table that is scheduled.
-LEAT_MUST_USE leat_status leat_concats_in_place(leat_table *table);
-
-// -- schedule.c, plan.c ---------------------------------------------------------------------------
-void leat_schedule(leat_table *table);
+// -- plan.c ---------------------------------------------------------------------------------------
 // What a unit reads and writes in memory, once each.
 leat_storages leat_unit_reads(leat_arena *arena, const leat_unit *unit);
 leat_storages leat_unit_writes(leat_arena *arena, const leat_unit *unit);
@@ -421,42 +445,9 @@ leat_storages leat_unit_writes(leat_arena *arena, const leat_unit *unit);
 leat_storage *leat_unit_storage(const leat_unit *unit, leat_storage *named);
 // Whether all of it is over, whatever runs beside it, when `b` begins.
 bool leat_unit_runs_before(const leat_table *table, const leat_unit *a, const leat_unit *b);
-// Who touches each value, and what takes the memory of another; of units that have changed, anew.
-void leat_plan_lives(leat_table *table);
-LEAT_MUST_USE leat_status leat_plan_places(leat_table *table); // where all lies
-leat_storage *leat_storage_owner(leat_storage *storage);       // whose memory it has
 // Whether the unit reads nothing at the output's element once that is stored: of loops in several
 // passes this is what the last one makes.
 bool leat_unit_makes_last(const leat_unit *unit, const leat_item *item);
-// Positions of the first and last units that need a value of an arena.
-void leat_storage_life(const leat_storage *storage, uint32_t *first, uint32_t *last); // offsets.c
-
-// -- recompute.c ----------------------------------------------------------------------------------
-// Has values made again where they are read late, if the table takes more memory than there is to
-// be (leat_codegen_options.memory_limit), until it does not or nothing helps.
-LEAT_MUST_USE leat_status leat_recompute(leat_table *table);
-
-// -- lower_unit.c, lower_loops.c, contract_plan.c, scatter.c, library.c
-// -------------------------------- Before `plan`: the scratch memory of a unit.
-void leat_contract_prepare(leat_table *table, leat_unit *unit);
-void leat_loops_prepare(leat_table *table, leat_unit *unit);
-void leat_library_prepare(leat_table *table, leat_unit *unit);
-// How often a row is gone over, each member in a pass of its own number, as reductions end.
-int leat_unit_find_passes(const leat_unit *unit); // of loops
-LEAT_MUST_USE leat_status leat_lower_unit(leat_table *table, leat_unit *unit);
-
-// -- codegen.c: the stages of a table -------------------------------------------------------------
-void leat_table_arrange(leat_table *table); // up to the order of its units
-// Scratch memory, what shares memory, which regions are one kernel: all that kernels depend on.
-LEAT_MUST_USE leat_status leat_table_prepare(leat_table *table);
-LEAT_MUST_USE leat_status leat_table_plan(leat_table *table);
-LEAT_MUST_USE leat_status leat_table_lower(leat_table *table);
-
-// -- region.c -------------------------------------------------------------------------------------
-// The tables of a new unit REGION.
-void leat_region_arrange(leat_table *table, leat_unit *unit);
-// Lowers the bodies and decides whether they are one kernel; if not, plans their memory.
-LEAT_MUST_USE leat_status leat_region_prepare(leat_table *table, leat_unit *unit);
 
 // -- region_results.c -----------------------------------------------------------------------------
 // Where a result of a node with bodies goes.
@@ -464,49 +455,12 @@ leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint3
 leat_region_places *leat_region_places_of(leat_codegen_state *cg, const leat_node *node);
 // The place that the parameter of a table's body is carried in; NULL: it lies where the input does.
 leat_storage *leat_region_held(const leat_table *body, const leat_node *param);
-// Stores what the inputs of a body's `yield`, an item, are where they go.
-void leat_region_store_results(leat_table *body, leat_item *yield);
 
 // -- append.c -------------------------------------------------------------------------------------
 // Whether launches do all of it, but that tasks make room for what they append.
 bool leat_region_is_launched(const leat_node *node);
-// What launches of the loop append to, if they do. The table is the one around.
-void leat_append_find(leat_table *table, leat_unit *loop);
-// NULL: a task appends to it.
+// What the table's launches append to; NULL: a task appends to it.
 const leat_appended *leat_append_of(const leat_table *body, const leat_storage *to);
-void leat_lower_append(leat_table *body, leat_unit *copy);
-// Behind the loop's condition: whether it turns again.
-void leat_append_ask_for_room(leat_unit *loop);
-// The loop, lowered to the launch, becomes what runs that again whenever there is more room.
-void leat_append_wrap(leat_table *table, leat_unit *loop, leat_launch *launch);
-
-// -- in_place.c -----------------------------------------------------------------------------------
-// Chooses the places that the results of a body are made in: `results`, of which some are exchanged
-// then. Makes the results lie there from where they are first made: what nodes in the body change
-// on the way is theirs to keep (leat_region_places.kept).
-leat_storage **leat_region_update_in_place(leat_table *body, leat_item *yield,
-                                           leat_storage **results);
-
-// -- memory_print.c -------------------------------------------------------------------------------
-// Where the values of the step, of its bodies and of what initialises its variables lie.
-void leat_memory_print(const leat_codegen_state *cg, const leat_image *image, bool all,
-                       leat_text *out);
-// -- contract_print.c -----------------------------------------------------------------------------
-// How contractions are computed, the costliest first: few of them, or all.
-void leat_plans_print(const leat_codegen_state *cg, bool all, leat_text *out);
-
-// -- one_kernel.c ---------------------------------------------------------------------------------
-// Sets `kernel` or `why` of a region whose tables are lowered and wait for nothing.
-LEAT_MUST_USE leat_status leat_decide_one_kernel(leat_table *table, leat_unit *unit);
-
-// -- merge_kernels.c ------------------------------------------------------------------------------
-// Of the table and the tables of its regions, when all are lowered.
-void leat_merge_kernels(leat_table *table);
-
-// -- image.c --------------------------------------------------------------------------------------
-void leat_image_begin(leat_codegen_state *cg);
-void leat_image_add_table(leat_table *table);
-LEAT_MUST_USE leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out);
 
 // -- cost.c ---------------------------------------------------------------------------------------
 leat_work leat_unit_work(const leat_table *table, const leat_unit *unit);

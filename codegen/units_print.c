@@ -1,5 +1,6 @@
 // Units and images as text, for dumps.
 #include "codegen/contract_plan.h"
+#include "codegen/stages.h"
 #include "ir/print.h"
 
 const char *leat_unit_kind_name(const leat_unit *unit) {

@@ -2,6 +2,7 @@
 // values lie: never two in the same memory unless all that touches one must have run before
 // anything that touches the other.
 #include "codegen/offsets.h"
+#include "codegen/stages.h"
 #include "tests/unit/check.h"
 
 enum { UNITS = 60, MOST_TASKS = 6 };

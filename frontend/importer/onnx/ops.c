@@ -32,8 +32,9 @@ const onnx_op *onnx_op_at(size_t i) {
 const onnx_op *onnx_op_find(const char *domain, const char *name, int64_t version) {
   const onnx_op *found = NULL;
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-    if (strcmp(name, ops[i].name) == 0 && onnx_domain_is(domain, ops[i].domain) &&
-        ops[i].since <= version && (!found || ops[i].since > found->since))
+    if (*name == *ops[i].name && strcmp(name, ops[i].name) == 0 &&
+        onnx_domain_is(domain, ops[i].domain) && ops[i].since <= version &&
+        (!found || ops[i].since > found->since))
       found = &ops[i];
   return found;
 }
