@@ -4,14 +4,10 @@
 #include "base/data_formats.h"
 #include "base/npy.h"
 #include "base/safetensors_parts.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool has_ending(const char *path, const char *ending) {
-  size_t length = strlen(path), size = strlen(ending);
-  return length > size && strcmp(path + length - size, ending) == 0;
-}
 
 static const leat_data_format *recognise(const leat_data_file *file) {
   static const leat_data_format *const own[] = {
@@ -24,7 +20,7 @@ static const leat_data_format *recognise(const leat_data_file *file) {
   for (; others && *others; others++)
     if ((*others)->recognises(file->path, file->view.data, file->view.size)) return *others;
   for (size_t i = 0; i < OWN; i++)
-    if (has_ending(file->path, endings[i])) return own[i]; // it says what is wrong
+    if (leat_ends_with(file->path, endings[i])) return own[i]; // it says what is wrong
   return &leat_safetensors_format;
 }
 

@@ -13,7 +13,7 @@ const char *leat_intern_n(leat_strings *strings, const char *text, size_t length
 const char *leat_intern_join(leat_strings *strings, const char *a, const char *b, const char *c);
 // "folder/name"; the name alone where the folder is "".
 const char *leat_intern_path(leat_strings *strings, const char *folder, const char *name);
-const char *leat_path_last(const char *path); // "name" of "folder/name"; within path
+const char *leat_path_last(const char *path); // "name" of "folder/name", within path
 const char *leat_intern_printf(leat_strings *strings, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

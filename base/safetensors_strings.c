@@ -3,6 +3,7 @@
 
 #include "base/portable.h"
 #include "base/str.h"
+#include "base/tensor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +11,6 @@
 
 static const char sizes_suffix[] = "#sizes", bytes_suffix[] = "#bytes";
 enum { SUFFIX = sizeof sizes_suffix - 1 };
-
-static int64_t count_of(const leat_tensor *tensor) {
-  return leat_shape_elements(tensor->rank, tensor->shape);
-}
 
 static leat_status fail_memory(leat_error *error) {
   return leat_fail(error, LEAT_MEMORY, "out of memory for the strings of a safetensors file");
@@ -36,8 +33,8 @@ static bool find_bytes(const leat_safetensors *file, const leat_named_tensor *si
 // marks the bytes as gone.
 static leat_status join(leat_named_tensor *sizes, leat_tensor *bytes, leat_str *elements,
                         leat_error *error) {
-  if (!leat_strs_point(elements, count_of(&sizes->tensor), sizes->tensor.data, bytes->data,
-                       (uint64_t)bytes->shape[0]))
+  if (!leat_strs_point(elements, leat_tensor_elements(&sizes->tensor), sizes->tensor.data,
+                       bytes->data, (uint64_t)bytes->shape[0]))
     return leat_fail(error, LEAT_INVALID, "the sizes in tensor '%s' are not those of its bytes",
                      sizes->name);
   ((char *)sizes->name)[strlen(sizes->name) - SUFFIX] = '\0';
@@ -56,7 +53,7 @@ leat_status leat_safetensors_join_strings(leat_safetensors *file, leat_error *er
   char *key = malloc(longest + 1);
   for (size_t i = 0; bytes && key && i < file->count; i++) {
     if (find_bytes(file, &file->tensors[i], key, &bytes[i]))
-      elements += count_of(&file->tensors[i].tensor); // eight bytes of the file each
+      elements += leat_tensor_elements(&file->tensors[i].tensor); // eight bytes of the file each
     else
       bytes[i] = NULL;
   }
@@ -68,7 +65,7 @@ leat_status leat_safetensors_join_strings(leat_safetensors *file, leat_error *er
     leat_named_tensor *sizes = &file->tensors[i];
     if (!bytes[i]) continue;
     status = join(sizes, (leat_tensor *)bytes[i], file->elements + used, error);
-    used += count_of(&sizes->tensor);
+    used += leat_tensor_elements(&sizes->tensor);
   }
   free(bytes);
   for (size_t i = 0; i < file->count && !status; i++)
@@ -82,7 +79,7 @@ leat_status leat_safetensors_join_strings(leat_safetensors *file, leat_error *er
 // What parting a tensor takes: its sizes, its bytes, and two names.
 static uint64_t room_of(const leat_named_tensor *item) {
   const leat_str *strings = item->tensor.data;
-  uint64_t bytes = leat_strs_packed_size(strings, count_of(&item->tensor));
+  uint64_t bytes = leat_strs_packed_size(strings, leat_tensor_elements(&item->tensor));
   return bytes == UINT64_MAX ? bytes : bytes + 2 * (strlen(item->name) + SUFFIX + 1);
 }
 
@@ -94,7 +91,7 @@ static char *put_name(char *at, const char *name, const char *suffix) {
 static char *part(leat_named_tensor *item, leat_named_tensor *bytes, char *at) {
   leat_tensor *tensor = &item->tensor;
   const leat_str *strings = tensor->data;
-  int64_t count = count_of(tensor);
+  int64_t count = leat_tensor_elements(tensor);
   char *sizes = at;
   leat_strs_pack(strings, count, at);
   at += (size_t)count * sizeof(uint64_t);

@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t count_of(const leat_tensor *tensor) {
-  return leat_shape_elements(tensor->rank, tensor->shape);
-}
-
 // NULL: nothing.
 static const char *fault_of(const leat_tensor *tensor) {
   if (!tensor) return "there is none";
@@ -19,7 +15,7 @@ static const char *fault_of(const leat_tensor *tensor) {
   if (bytes < 0) return "its shape is none";
   if (bytes && !tensor->data) return "its data is NULL";
   bool strings = bytes && tensor->dtype == LEAT_str;
-  return strings && !leat_strs_have_bytes(tensor->data, count_of(tensor))
+  return strings && !leat_strs_have_bytes(tensor->data, leat_tensor_elements(tensor))
              ? "the data of a string is NULL"
              : NULL;
 }
@@ -34,7 +30,7 @@ leat_tensor *leat_tensor_copy(leat_arena *arena, const leat_tensor *tensor) {
   leat_tensor *copy = leat_arena_memdup(arena, tensor, sizeof *tensor);
   copy->data = leat_arena_memdup(arena, tensor->data, (size_t)leat_tensor_bytes(tensor));
   if (tensor->dtype != LEAT_str) return copy;
-  int64_t count = count_of(tensor);
+  int64_t count = leat_tensor_elements(tensor);
   char *bytes = leat_arena_alloc(arena, (size_t)leat_strs_bytes(copy->data, count));
   leat_strs_copy(copy->data, copy->data, count, bytes);
   return copy;
@@ -43,25 +39,26 @@ leat_tensor *leat_tensor_copy(leat_arena *arena, const leat_tensor *tensor) {
 void *leat_tensor_clone(const leat_tensor *tensor) {
   size_t size = (size_t)leat_tensor_bytes(tensor);
   bool strings = tensor->dtype == LEAT_str;
-  uint64_t bytes = strings ? leat_strs_bytes(tensor->data, count_of(tensor)) : 0;
+  uint64_t bytes = strings ? leat_strs_bytes(tensor->data, leat_tensor_elements(tensor)) : 0;
   char *block = bytes < PTRDIFF_MAX - size ? malloc(size + bytes + 1) : NULL;
   if (!block) return NULL;
   if (strings)
-    leat_strs_copy((leat_str *)block, tensor->data, count_of(tensor), block + size);
+    leat_strs_copy((leat_str *)block, tensor->data, leat_tensor_elements(tensor), block + size);
   else if (size)
     memcpy(block, tensor->data, size);
   return block;
 }
 
 uint64_t leat_tensor_packed_size(const leat_tensor *tensor) {
-  if (tensor->dtype == LEAT_str) return leat_strs_packed_size(tensor->data, count_of(tensor));
+  if (tensor->dtype == LEAT_str)
+    return leat_strs_packed_size(tensor->data, leat_tensor_elements(tensor));
   return (uint64_t)leat_tensor_bytes(tensor);
 }
 
 void leat_tensor_pack(const leat_tensor *tensor, void *to) {
   size_t size = (size_t)leat_tensor_bytes(tensor);
   if (tensor->dtype == LEAT_str)
-    leat_strs_pack(tensor->data, count_of(tensor), to);
+    leat_strs_pack(tensor->data, leat_tensor_elements(tensor), to);
   else if (size)
     memcpy(to, tensor->data, size);
 }
@@ -92,7 +89,8 @@ leat_status leat_tensor_unpack(leat_tensor *tensor, const void *from, uint64_t s
   int64_t bytes = leat_tensor_bytes(tensor);
   tensor->data = NULL;
   if (bytes < 0) return LEAT_MISMATCH;
-  if (tensor->dtype == LEAT_str) return unpack_strings(count_of(tensor), from, size, &tensor->data);
+  if (tensor->dtype == LEAT_str)
+    return unpack_strings(leat_tensor_elements(tensor), from, size, &tensor->data);
   if ((uint64_t)bytes != size) return LEAT_MISMATCH;
   tensor->data = malloc(size + 1);
   if (tensor->data && size) memcpy(tensor->data, from, size);

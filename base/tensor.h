@@ -13,6 +13,10 @@
 LEAT_MUST_USE leat_status leat_tensor_check(const leat_tensor *tensor, const char *name,
                                             leat_error *error);
 
+static inline int64_t leat_tensor_elements(const leat_tensor *tensor) {
+  return leat_shape_elements(tensor->rank, tensor->shape);
+}
+
 // A copy in the arena.
 leat_tensor *leat_tensor_copy(leat_arena *arena, const leat_tensor *tensor);
 // A copy of the data in one block, malloc'ed: one free() ends it. NULL: no memory.

@@ -195,6 +195,11 @@ char *leat_text_take(leat_text *text) {
   return (char *)taken;
 }
 
+bool leat_ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), size = strlen(end);
+  return length > size && strcmp(text + length - size, end) == 0;
+}
+
 void leat_text_finish(leat_text *text) {
   block *last = block_of(text);
   if (last) leat_let_go(&last->held);

@@ -35,6 +35,7 @@ void leat_text_add_f64(leat_text *text, double value);
 void leat_text_add_f32(leat_text *text, float value);
 void leat_text_finish(leat_text *text);
 
+bool leat_ends_with(const char *text, const char *end); // behind something else
 // Bytes of the UTF-8 character that `text` begins with; 0 when there is none that is well-formed.
 size_t leat_utf8_character(const char *text, size_t size);
 

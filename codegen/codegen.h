@@ -1,4 +1,4 @@
-// From one device's graph to an image and its kernels.
+// From one device's graph to an image and its kernels (stages.h has all stages).
 //
 //   fuse      groups of nodes that become one kernel
 //   schedule  the order of groups, and the tasks that they make

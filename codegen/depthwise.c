@@ -11,14 +11,13 @@ typedef struct row_of_sums {
   k_value weights[LEAT_ACCUMULATORS], acc[LEAT_ACCUMULATORS];
 } row_of_sums;
 
-// Of an output of the part, the vector's first sum.
-static k_value vector_of_sums(const leat_depthwise_kernel *s, k_value output) {
+k_value leat_depthwise_sums(const leat_depthwise_kernel *s, k_value output) {
   k_value at = leat_depthwise_times(s, s->number, s->to->part);
   return leat_depthwise_times(s, k_add(s->b, at, output), LEAT_LANES);
 }
 
 static k_value place_of_sum(const leat_depthwise_kernel *s, k_value output) {
-  return k_add(s->b, vector_of_sums(s, output), s->side);
+  return k_add(s->b, leat_depthwise_sums(s, output), s->side);
 }
 
 static void add_element(leat_depthwise_kernel *s, void *context, int i, int tap, k_value x) {
@@ -93,7 +92,7 @@ static void sum_vector(leat_depthwise_kernel *s, void *context) {
 
 static void finish_vector(leat_depthwise_kernel *s, void *context) {
   const row_of_sums *r = context;
-  k_value at = vector_of_sums(s, k_sub(s->b, r->output, s->first));
+  k_value at = leat_depthwise_sums(s, k_sub(s->b, r->output, s->first));
   leat_contraction_finish(&s->c, 0, k_load(s->b, r->sums, at, LEAT_LANES, NULL));
 }
 

@@ -81,6 +81,8 @@ typedef void leat_depthwise_outputs_body(leat_depthwise_kernel *s, void *context
 void leat_depthwise_walk(leat_depthwise_kernel *s, const leat_depthwise_taps *taps,
                          leat_depthwise_outputs_body *body, void *context, k_value *acc,
                          uint32_t count);
+// Of an output of the part, where its vector of sums begins, or of gradients.
+k_value leat_depthwise_sums(const leat_depthwise_kernel *s, k_value output);
 // Output `i` has x as its window's element `tap` of the taps: in the order of these for each.
 typedef void leat_depthwise_use(leat_depthwise_kernel *s, void *context, int i, int tap, k_value x);
 void leat_depthwise_elements(leat_depthwise_kernel *s, const leat_depthwise_outputs *outputs,

@@ -26,18 +26,12 @@ static void add_product(leat_depthwise_kernel *s, void *context, int i, int tap,
   p->acc[tap] = k_mul_add(s->b, x, p->dy[i], p->acc[tap]);
 }
 
-// Of an output of the part, the vector's first gradient.
-static k_value place_of_gradient(const leat_depthwise_kernel *s, k_value output) {
-  k_value at = leat_depthwise_times(s, s->number, s->to->part);
-  return leat_depthwise_times(s, k_add(s->b, at, output), LEAT_LANES);
-}
-
 static void add_outputs(leat_depthwise_kernel *s, void *context,
                         const leat_depthwise_outputs *outputs, k_value *acc) {
   k_builder *b = s->b;
   part *p = context;
   for (int i = 0; i < outputs->count; i++) {
-    k_value at = place_of_gradient(s, k_add(b, outputs->at, k_i64(b, i)));
+    k_value at = leat_depthwise_sums(s, k_add(b, outputs->at, k_i64(b, i)));
     p->dy[i] = k_load(b, p->gradients, k_add(b, at, s->side), s->to->lanes, NULL);
   }
   p->acc = acc;
@@ -72,7 +66,7 @@ static void copy_vector(leat_depthwise_kernel *s, void *context) {
   row = leat_depthwise_times(s, row, what->axes[1].size);
   k_value from = leat_depthwise_times(s, k_add(b, row, p->output), what->channels);
   k_value x = k_load(b, s->other, k_add(b, from, s->c.column), LEAT_LANES, s->mask);
-  k_store(b, p->gradients, place_of_gradient(s, k_sub(b, p->output, s->first)), x, NULL);
+  k_store(b, p->gradients, leat_depthwise_sums(s, k_sub(b, p->output, s->first)), x, NULL);
 }
 
 static void one_row(leat_depthwise_kernel *s, void *context) {

@@ -234,7 +234,7 @@ static relation relate(const leat_unit *first, const leat_unit *second, axis_map
   return UNRELATED;
 }
 
-static bool is_fenced(const leat_unit *unit, const leat_unit *from) {
+bool leat_unit_is_fenced(const leat_unit *unit, const leat_unit *from) {
   for (uint32_t i = 0; i < unit->fences.count; i++)
     if (leat_unit_of(unit->fences.items[i]) == from) return true;
   return false;
@@ -282,7 +282,7 @@ static void merge(leat_table *table, leat_unit *first, leat_unit *second, axis_m
   if (first == second || first->members.count + second->members.count > MOST_MEMBERS ||
       first->reductions + second->reductions > MOST_REDUCTIONS)
     return;
-  if (is_fenced(second, first)) return;
+  if (leat_unit_is_fenced(second, first)) return;
   relation r = relate(first, second, &map);
   if (r == UNRELATED || !leat_units_merge_order(table, first, second)) return;
   renumber(r == FIRST_IS_ROWS ? first : second, &map);
@@ -403,7 +403,7 @@ static void assign_in_place(leat_table *table, leat_unit *unit) {
   leat_unit *maker = value->role == LEAT_ROLE_WORK ? leat_unit_of(value->unit) : NULL;
   // Only a copy knows what becomes of the old strings, and how much memory is needed.
   bool owns = leat_storage_owns_strings(variable) || variable->kind == LEAT_BUFFER_GROWN;
-  if (!maker || owns || is_fenced(unit, maker)) return;
+  if (!maker || owns || leat_unit_is_fenced(unit, maker)) return;
   if (maker->kind == LEAT_UNIT_SCATTER) {
     if (!can_scatter_into(value, variable)) return;
   } else if (!(is_loops(maker) || maker->kind == LEAT_UNIT_CONTRACT) ||

@@ -52,12 +52,6 @@ typedef struct updater {
 
 // -- What a result begins as ----------------------------------------------------------------------
 
-static bool same_type(const leat_type *a, const leat_type *b) {
-  bool same = a->dtype == b->dtype && a->rank == b->rank;
-  for (int k = 0; same && k < a->rank; k++) same = leat_dim_equal(a->dims[k], b->dims[k]);
-  return same;
-}
-
 static uint32_t first_with_parameter(const leat_node *node) {
   return node->input_count - leat_node_body(node, 0)->params.count;
 }
@@ -70,7 +64,7 @@ static uint32_t origin(const leat_graph *body, leat_value value) {
   for (;;) {
     const leat_node *node = value.node;
     uint32_t next = 0;
-    if (!same_type(type, leat_value_type(value))) return LEAT_NO_INPUT;
+    if (!leat_type_equal(type, leat_value_type(value))) return LEAT_NO_INPUT;
     if (node->info->kind == LEAT_KIND_REGION) {
       next = input_of_result(node, value.port);
     } else if (node->info->kind != LEAT_KIND_SCATTER) {
@@ -113,12 +107,12 @@ static leat_item *changed_value(leat_item *value) {
   uint32_t input = region ? input_of_result(node, value->port) : 0;
   if (input == LEAT_NO_INPUT) return NULL;
   leat_item *before = leat_item_first(value)->inputs[input];
-  return same_type(leat_item_type(before), leat_item_type(value)) ? before : NULL;
+  return leat_type_equal(leat_item_type(before), leat_item_type(value)) ? before : NULL;
 }
 
 // Whether the value is a version of what the place holds.
 static bool is_version(const updater *u, leat_item *value) {
-  if (!same_type(leat_item_type(value), &u->place->type)) return false;
+  if (!leat_type_equal(leat_item_type(value), &u->place->type)) return false;
   while (value && !reads(value, u->place)) value = changed_value(value);
   return value;
 }
@@ -137,7 +131,7 @@ static bool version_of(const updater *u, leat_item *value, version *out, leat_it
   const leat_node *node = value->node;
   *out = (version){.value = value, .begins = LEAT_NO_INPUT, .writes = first};
   *before = NULL;
-  if (!same_type(leat_item_type(value), &u->place->type)) return false;
+  if (!leat_type_equal(leat_item_type(value), &u->place->type)) return false;
   if (node->info->kind == LEAT_KIND_SCATTER) {
     *before = value->inputs[0];
     return true;
@@ -371,8 +365,8 @@ static uint32_t begins_in(const chooser *c, uint32_t result, bool *whole) {
 static bool can_change(const chooser *c, uint32_t a, uint32_t b) {
   const leat_storage *x = c->places[a], *y = c->places[b];
   const leat_node *owner = c->yield->node->graph->owner;
-  return same_type(&x->type, &y->type) && is_updated(owner, x, a) && is_updated(owner, y, b) &&
-         is_large(&x->type, LEAST_ROTATED) && x->node == y->node;
+  return leat_type_equal(&x->type, &y->type) && is_updated(owner, x, a) &&
+         is_updated(owner, y, b) && is_large(&x->type, LEAST_ROTATED) && x->node == y->node;
 }
 
 // The results that begin as a place's value, or those that are one, where they are.

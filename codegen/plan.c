@@ -176,12 +176,6 @@ static bool at_same_element(const leat_unit *unit, const leat_item *value,
   return true;
 }
 
-static bool same_memory(const leat_type *a, const leat_type *b) {
-  bool same = a->dtype == b->dtype && a->rank == b->rank;
-  for (int k = 0; same && k < a->rank; k++) same = leat_dim_equal(a->dims[k], b->dims[k]);
-  return same;
-}
-
 static bool can_share(const leat_planner *p, const leat_unit *unit, const leat_output *output,
                       const leat_storage *input) {
   const leat_storage *out = output->storage;
@@ -219,7 +213,8 @@ bool leat_unit_makes_last(const leat_unit *unit, const leat_item *item) {
 
 static bool takes(const leat_planner *p, const leat_unit *unit, const leat_output *output,
                   const leat_storage *input) {
-  return can_share(p, unit, output, input) && same_memory(&input->type, &output->storage->type) &&
+  return can_share(p, unit, output, input) &&
+         leat_type_equal(&input->type, &output->storage->type) &&
          at_same_element(unit, output->item, input);
 }
 

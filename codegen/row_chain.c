@@ -95,12 +95,6 @@ static bool has_own_outputs(const leat_unit *unit) {
   return unit->outputs.count > 0;
 }
 
-static bool is_fenced(const leat_unit *unit, const leat_unit *from) {
-  for (uint32_t i = 0; i < unit->fences.count; i++)
-    if (leat_unit_of(unit->fences.items[i]) == from) return true;
-  return false;
-}
-
 // The product that the loops read; NULL: none, or several.
 static leat_unit *product_before(const leat_unit *loops) {
   leat_unit *found = NULL;
@@ -166,8 +160,8 @@ static bool find(leat_table *table, leat_unit *last, row_chain *c) {
   for (uint32_t i = 0; i < c->first->outputs.count; i++)
     if (!has_axes_of(c->first->outputs.items[i].item, c->first)) return false;
   return reads_by_rows(c) && has_own_outputs(c->first) && has_own_outputs(c->loops) &&
-         has_own_outputs(c->last) && !is_fenced(c->loops, c->first) &&
-         !is_fenced(c->last, c->first) && !is_fenced(c->last, c->loops);
+         has_own_outputs(c->last) && !leat_unit_is_fenced(c->loops, c->first) &&
+         !leat_unit_is_fenced(c->last, c->first) && !leat_unit_is_fenced(c->last, c->loops);
 }
 
 // -- Is it worth it? ------------------------------------------------------------------------------

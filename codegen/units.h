@@ -420,6 +420,8 @@ const char *leat_unit_kind_name(const leat_unit *unit);    // of a TASK: what it
 int leat_unit_find_passes(const leat_unit *unit);
 
 // -- fuse.c ---------------------------------------------------------------------------------------
+// Whether it must run behind the other by a control edge.
+bool leat_unit_is_fenced(const leat_unit *unit, const leat_unit *from);
 bool leat_item_is_full(
     const leat_item *item); // iterates the whole space of its unit, not only rows
 // So that it must be in memory, unless it is free.

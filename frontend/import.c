@@ -2,8 +2,10 @@
 // its top, of which only numbers and wire types are looked at.
 #include "frontend/import.h"
 
+#include "base/intern.h"
 #include "base/module.h"
 #include "base/recovery.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,17 +70,12 @@ static bool has_fields(const format *f, const void *bytes, size_t size) {
   return sure;
 }
 
-static bool ends_with(const char *path, const char *suffix) {
-  size_t length = strlen(path), size = strlen(suffix);
-  return length > size && strcmp(path + length - size, suffix) == 0;
-}
-
 const char *leat_import_format(const char *path, const void *bytes, size_t size) {
   enum { COUNT = sizeof formats / sizeof *formats };
   for (size_t i = 0; i < COUNT; i++)
     if (has_fields(&formats[i], bytes, size)) return formats[i].module;
   for (size_t i = 0; i < COUNT; i++)
-    if (ends_with(path, formats[i].suffix)) return formats[i].module;
+    if (leat_ends_with(path, formats[i].suffix)) return formats[i].module;
   return NULL;
 }
 
@@ -94,11 +91,6 @@ leat_status leat_import_open(leat_imported *out, const char *format, const char 
 void leat_import_close(leat_imported *imported) {
   if (imported->importer) imported->importer->close(imported->model);
   *imported = (leat_imported){0};
-}
-
-const char *leat_import_base(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
 }
 
 // -- Model files as texts -------------------------------------------------------------------------
@@ -134,7 +126,7 @@ static bool recognises(const char *path, const unsigned char *bytes, size_t size
 static leat_status open_tensors(leat_data_file *file, bool verified, leat_error *error) {
   (void)verified;
   const char *format = leat_import_format(file->path, file->view.data, file->view.size);
-  const leat_import_options options = {.data = leat_import_base(file->path), .lists_all = true};
+  const leat_import_options options = {.data = leat_path_last(file->path), .lists_all = true};
   leat_imported *imported = calloc(1, sizeof *imported);
   char *text;
   file->content = imported;

@@ -71,7 +71,4 @@ LEAT_MUST_USE leat_status leat_import_text(const char *path, leat_bytes file,
 // Their tensors as those of data files, for leat_data_extend.
 extern const leat_data_format leat_import_data;
 
-// What stands behind the last `/`: what a text beside the file calls it.
-const char *leat_import_base(const char *path);
-
 #endif

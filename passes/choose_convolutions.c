@@ -403,11 +403,7 @@ void leat_choose_convolutions(leat_pass_context *context, leat_graph *graph) {
   for (uint32_t i = 0; i < r.count; i++) {
     leat_node *node = graph->nodes.items[i];
     leat_rewrite_inputs(&r, node);
-    leat_value instead = instead_of(context, graph, node);
-    if (instead.node)
-      leat_rewrite_replace(&r, node, instead);
-    else
-      leat_rewrite_keep(&r, node);
+    leat_rewrite_replace(&r, node, instead_of(context, graph, node));
   }
   leat_rewrite_finish(&r);
 }

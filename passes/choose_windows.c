@@ -87,10 +87,7 @@ void leat_choose_windows(leat_pass_context *context, leat_graph *graph) {
     leat_node *node = graph->nodes.items[i];
     leat_rewrite_inputs(&r, node);
     leat_value runs = are_runs(node) ? make_runs(context, graph, node) : (leat_value){0};
-    if (runs.node)
-      leat_rewrite_replace(&r, node, runs);
-    else
-      leat_rewrite_keep(&r, node);
+    leat_rewrite_replace(&r, node, runs);
   }
   leat_rewrite_finish(&r);
 }

@@ -41,7 +41,7 @@ static void push(leat_attr *perm, int64_t axis) {
   ((int64_t *)perm->ints)[perm->count++] = axis;
 }
 
-static bool is_identity(const leat_attr *perm) {
+bool leat_is_identity(const leat_attr *perm) {
   for (uint32_t i = 0; i < perm->count; i++)
     if (perm->ints[i] != (int64_t)i) return false;
   return true;
@@ -114,7 +114,7 @@ static bool cross_reshape(leat_layout *layout, const leat_node *reshape, const l
   for (int i = 0; i < count; i++) // axes of one element that go
     for (int k = runs[i].from; runs[i].to == runs[i].to_end && k < runs[i].from_end; k++)
       push(&out->before, k);
-  return !is_identity(&out->before);
+  return !leat_is_identity(&out->before);
 }
 
 // -- What can be built ----------------------------------------------------------------------------
@@ -144,7 +144,7 @@ static verdict judge_node(leat_layout *layout, const leat_node *node, const leat
   if (node->control_count || node->output_count != 1 || depth > DEEPEST) return NO;
   if (node->op == LEAT_OP_transpose) {
     leat_attr both = composed(layout, leat_node_attr(node, "perm"), perm);
-    return is_identity(&both) ? CANCELS : judge(layout, node->inputs[0], &both, depth + 1);
+    return leat_is_identity(&both) ? CANCELS : judge(layout, node->inputs[0], &both, depth + 1);
   }
   crossing crossing;
   if (node->op == LEAT_OP_reshape)
@@ -205,7 +205,7 @@ static leat_value build_reshape(leat_layout *layout, leat_builder *builder, leat
   leat_attr shape = {.count = perm->count, .dims = crossing->dims};
   leat_value value = build(layout, node->inputs[0], &crossing->before);
   value = leat_build(builder, node->name, LEAT_OP_reshape, &value, 1, &shape);
-  if (is_identity(&crossing->within)) return value;
+  if (leat_is_identity(&crossing->within)) return value;
   return leat_build(builder, node->name, LEAT_OP_transpose, &value, 1, &crossing->within);
 }
 
@@ -219,7 +219,7 @@ static leat_value build_node(leat_layout *layout, leat_node *node, const leat_at
                           .place = node->place};
   if (node->op == LEAT_OP_transpose) {
     leat_attr both = composed(layout, leat_node_attr(node, "perm"), perm);
-    return is_identity(&both) ? node->inputs[0] : build(layout, node->inputs[0], &both);
+    return leat_is_identity(&both) ? node->inputs[0] : build(layout, node->inputs[0], &both);
   }
   if (node->op == LEAT_OP_reshape) return build_reshape(layout, &builder, node, perm);
   if (node->op == LEAT_OP_broadcast) return build_broadcast(layout, &builder, node, perm);

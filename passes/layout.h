@@ -11,6 +11,8 @@ typedef struct leat_layout {
   leat_bytes_map known; // (node, perm) → what is known of its transpose
 } leat_layout;
 
+bool leat_is_identity(const leat_attr *perm);
+
 void leat_layout_init(leat_layout *layout, leat_graph *graph, leat_diag *diag, leat_arena *scratch);
 
 // What a transpose of the value is where that needs none: transposes by the inverse above cancel,

@@ -25,10 +25,6 @@ leat_value leat_region_captured(const leat_region_node *region, leat_value value
   return varies ? (leat_value){0} : leat_region_input(region, (uint32_t)param);
 }
 
-bool leat_value_same(leat_value a, leat_value b) {
-  return a.node == b.node && a.port == b.port;
-}
-
 leat_builder leat_region_builder(const leat_region_node *region, leat_diag *diag, leat_graph *graph,
                                  const leat_node *like) {
   return (leat_builder){.graph = graph,

@@ -33,7 +33,6 @@ leat_value leat_region_input(const leat_region_node *region, uint32_t param);
 int64_t leat_region_param(leat_value value);
 // What a value in a body is outside, if it is captured; else {NULL}.
 leat_value leat_region_captured(const leat_region_node *region, leat_value value);
-bool leat_value_same(leat_value a, leat_value b);
 // Builds what stands for `like`, or is made of it, in a body or in the graph around.
 leat_builder leat_region_builder(const leat_region_node *region, leat_diag *diag, leat_graph *graph,
                                  const leat_node *like);

@@ -156,11 +156,7 @@ static void rewrite_body(batcher *b) {
     leat_node *node = body->nodes.items[i];
     leat_rewrite_inputs(&r, node);
     const row_product *p = &b->products[i];
-    leat_value instead = p->read ? read_row(b, p) : read_along_rows(b, node);
-    if (instead.node)
-      leat_rewrite_replace(&r, node, instead);
-    else
-      leat_rewrite_keep(&r, node);
+    leat_rewrite_replace(&r, node, p->read ? read_row(b, p) : read_along_rows(b, node));
   }
   leat_rewrite_finish(&r);
 }

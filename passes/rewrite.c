@@ -56,6 +56,10 @@ void leat_rewrite_keep(leat_rewriter *r, leat_node *node) {
 }
 
 void leat_rewrite_replace(leat_rewriter *r, leat_node *node, leat_value value) {
+  if (!value.node) {
+    leat_rewrite_keep(r, node);
+    return;
+  }
   assert(node->output_count == 1);
   leat_rewrite_replace_all(r, node, &value);
 }

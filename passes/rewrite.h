@@ -15,6 +15,10 @@
 
 #include "passes/pass.h"
 
+static inline bool leat_value_same(leat_value a, leat_value b) {
+  return a.node == b.node && a.port == b.port;
+}
+
 typedef struct leat_rewriter {
   leat_graph *graph;
   leat_arena *scratch;
@@ -30,7 +34,7 @@ leat_rewriter leat_rewrite_begin(leat_graph *graph, leat_arena *scratch);
 void leat_rewrite_inputs(leat_rewriter *r, leat_node *node);
 void leat_rewrite_keep(leat_rewriter *r, leat_node *node);
 // `node` has one output and no effect; `value` is older than it or was just built. Who is ordered
-// after it, or shares its device, now refers to value.node.
+// after it, or shares its device, now refers to value.node. {NULL}: it is kept.
 void leat_rewrite_replace(leat_rewriter *r, leat_node *node, leat_value value);
 // The same of a node with any number of outputs: `values` has one for each.
 void leat_rewrite_replace_all(leat_rewriter *r, leat_node *node, const leat_value *values);

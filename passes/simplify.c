@@ -28,10 +28,6 @@ typedef leat_value (*rule)(simplifier *s, leat_node *node);
 
 static const leat_value none = {NULL, 0};
 
-static bool same(leat_value a, leat_value b) {
-  return a.node == b.node && a.port == b.port;
-}
-
 static bool is_integer(const leat_node *node) {
   leat_dtype_kind kind = leat_dtype_kind_of(node->outputs[0].dtype);
   return kind == LEAT_KIND_SIGNED || kind == LEAT_KIND_UNSIGNED;
@@ -121,7 +117,7 @@ static leat_value simplify_lattice(const leat_node *node, int64_t neutral, int64
     if (is_number(node->inputs[i], neutral)) return node->inputs[1 - i];
     if (is_number(node->inputs[i], absorbing)) return node->inputs[i];
   }
-  return same(node->inputs[0], node->inputs[1]) ? node->inputs[0] : none;
+  return leat_value_same(node->inputs[0], node->inputs[1]) ? node->inputs[0] : none;
 }
 
 static leat_value simplify_and(simplifier *s, leat_node *node) {
@@ -142,7 +138,7 @@ static leat_value simplify_xor(simplifier *s, leat_node *node) {
 
 static leat_value simplify_where(simplifier *s, leat_node *node) {
   (void)s;
-  if (same(node->inputs[1], node->inputs[2])) return node->inputs[1];
+  if (leat_value_same(node->inputs[1], node->inputs[2])) return node->inputs[1];
   if (is_number(node->inputs[0], 1)) return node->inputs[1];
   return is_number(node->inputs[0], 0) ? node->inputs[2] : none;
 }
@@ -166,7 +162,7 @@ static leat_value simplify_abs(simplifier *s, leat_node *node) {
 
 static leat_value simplify_extremum(simplifier *s, leat_node *node) {
   (void)s;
-  return same(node->inputs[0], node->inputs[1]) ? node->inputs[0] : none;
+  return leat_value_same(node->inputs[0], node->inputs[1]) ? node->inputs[0] : none;
 }
 
 // cast, reshape, broadcast and slice that do nothing.
@@ -192,12 +188,6 @@ static leat_value simplify_broadcast(simplifier *s, leat_node *node) {
   const leat_node *inner = made_by(node->inputs[0], LEAT_OP_broadcast);
   if (inner) node->inputs[0] = input_of(inner);
   return forward_if_same_type(s, node);
-}
-
-static bool is_identity(const leat_attr *perm) {
-  for (uint32_t i = 0; i < perm->count; i++)
-    if (perm->ints[i] != (int64_t)i) return false;
-  return true;
 }
 
 // Only axes of extent 1 change places.
@@ -229,7 +219,7 @@ static leat_value simplify_transpose(simplifier *s, leat_node *node) {
     leat_node_set_attr(s->graph, node, "perm", (leat_attr){.count = perm->count, .ints = both});
     node->inputs[0] = input_of(inner);
   }
-  if (is_identity(leat_node_attr(node, "perm"))) return node->inputs[0];
+  if (leat_is_identity(leat_node_attr(node, "perm"))) return node->inputs[0];
   if (!keeps_order(node))
     return leat_layout_cancel(&s->layout, node->inputs[0], leat_node_attr(node, "perm"));
   become_reshape(s->graph, node);

@@ -38,15 +38,11 @@ leat_status leat_store_create(leat_store **out, leat_error *error) {
   return leat_fail(error, LEAT_MEMORY, "no memory for a store of variables");
 }
 
-static int64_t elements_of(const leat_tensor *tensor) {
-  return leat_shape_elements(tensor->rank, tensor->shape);
-}
-
 void leat_store_destroy(leat_store *store) {
   if (!store) return;
   for (size_t i = 0; i < store->count; i++) {
     leat_tensor *value = &store->variables[i]->tensor;
-    if (value->dtype == LEAT_str) leat_strs_disown(value->data, elements_of(value));
+    if (value->dtype == LEAT_str) leat_strs_disown(value->data, leat_tensor_elements(value));
     free(value->data);
   }
   free(store->variables);
@@ -223,7 +219,7 @@ leat_status leat_variable_set(leat_variable *variable, const void *data) {
   if (value->dtype != LEAT_str)
     memcpy(value->data, data, (size_t)leat_tensor_bytes(value));
   else
-    for (int64_t i = 0; i < elements_of(value); i++)
+    for (int64_t i = 0; i < leat_tensor_elements(value); i++)
       if (!leat_str_own(&strings[i], ((const leat_str *)data)[i])) return LEAT_MEMORY;
   return LEAT_OK;
 }

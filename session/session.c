@@ -414,7 +414,7 @@ static leat_status extend_once(leat_session *session, const char *path, const le
                                leat_text *refused, bool last, bool *out_again) {
   char *text;
   leat_text left_out = {0};
-  const leat_import_options options = {.data = leat_import_base(path),
+  const leat_import_options options = {.data = leat_path_last(path),
                                        .says_nodes = true,
                                        .refused = {refused->data, refused->size},
                                        .left_out = &left_out};

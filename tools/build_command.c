@@ -1,4 +1,5 @@
 // leat build: entries ahead of time, as an executable or as something to link with.
+#include "base/text.h"
 #include "session/artifact.h"
 #include "tools/prepared.h"
 #include "tools/session_options.h"
@@ -11,11 +12,6 @@ typedef struct build_options {
   const char *emit, *weights;
   leat_artifact_options artifact;
 } build_options;
-
-static bool ends_with(const char *text, const char *end) {
-  size_t length = strlen(text), tail = strlen(end);
-  return length > tail && strcmp(text + length - tail, end) == 0;
-}
 
 #define X(kind, name, suffix, has_header) "|" #name
 static const char kind_names[] = LEAT_ARTIFACT_KINDS(X);
@@ -38,7 +34,7 @@ static bool choose_kind(const build_options *o, leat_artifact_kind *out) {
   for (int i = 0; i < LEAT_ARTIFACT_KIND_COUNT; i++) {
     const leat_artifact_kind_info *kind = &leat_artifact_kinds[i];
     bool meant = o->emit ? strcmp(o->emit, kind->name) == 0
-                         : kind->suffix && ends_with(o->artifact.output, kind->suffix);
+                         : kind->suffix && leat_ends_with(o->artifact.output, kind->suffix);
     if (!meant) continue;
     *out = (leat_artifact_kind)i;
     return true;

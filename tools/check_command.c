@@ -1,6 +1,8 @@
 // leat check: whether files are whole and mean what they should; nothing is run or written.
 #include "base/data_file.h"
+#include "base/intern.h"
 #include "base/show.h"
+#include "base/text.h"
 #include "frontend/import.h"
 #include "runtime/checkpoint.h"
 #include "session/data_files.h"
@@ -37,7 +39,7 @@ static int check_text(session_options *options, const char *path) {
 }
 
 static leat_status tell_notes(const char *path, const leat_imported *imported, leat_error *error) {
-  const leat_import_options options = {.data = leat_import_base(path)};
+  const leat_import_options options = {.data = leat_path_last(path)};
   const char *note;
   char *text;
   LEAT_TRY(imported->importer->write(imported->model, &options, &text, error));
@@ -77,15 +79,10 @@ static int check_data(const char *path) {
   return TOOL_OK;
 }
 
-static bool ends_with(const char *text, const char *end) {
-  size_t length = strlen(text), tail = strlen(end);
-  return length > tail && strcmp(text + length - tail, end) == 0;
-}
-
 // By its name; a checkpoint and a model file may have any.
 static int check(session_options *options, const char *path) {
   leat_file_view view;
-  if (ends_with(path, ".leat")) return check_text(options, path);
+  if (leat_ends_with(path, ".leat")) return check_text(options, path);
   if (leat_file_view_map(&view, path, NULL)) return check_data(path);
   const char *format = leat_import_format(path, view.data, view.size);
   int status = format ? check_model(options, path, format, &view) : check_data(path);

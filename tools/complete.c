@@ -2,6 +2,7 @@
 // as --help shows it. `a|b|c` are the words themselves, ENTRY the entries of the text on the line,
 // STAGE and STAGES what there is to dump, FILE, PATH and DIR files; of others nothing is known.
 #include "base/file.h"
+#include "base/text.h"
 #include "frontend/frontend.h"
 #include "session/driver.h"
 #include "tools/forms.h"
@@ -33,11 +34,6 @@ static void offer_word(const completion *c, const char *word, const char *help) 
 
 static void offer_files(const char *pattern) {
   printf("\t%s\n", pattern);
-}
-
-static bool ends_with(const char *text, const char *end) {
-  size_t length = strlen(text), tail = strlen(end);
-  return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
 // -- Options -----------------------------------------------------------------------------------
@@ -84,7 +80,7 @@ static void offer_entries(completion *c) {
   char *text;
   size_t size;
   for (int i = 0; i < c->count && !path; i++)
-    if (ends_with(c->words[i], ".leat") && !option_before(c, i)) path = c->words[i];
+    if (leat_ends_with(c->words[i], ".leat") && !option_before(c, i)) path = c->words[i];
   if (!path || leat_file_read(path, LEAT_LARGEST_SOURCE, &text, &size, &error)) return;
   leat_arena *arena = leat_arena_create();
   leat_diag *diag = leat_diag_create(arena);

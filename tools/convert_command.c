@@ -1,5 +1,6 @@
 // leat convert: a model file of another system as a text, and its weights beside it.
 #include "base/file.h"
+#include "base/intern.h"
 #include "base/show.h"
 #include "frontend/import.h"
 #include "tools/options.h"
@@ -46,7 +47,7 @@ static int convert(const convert_options *o, const char *path, const leat_import
   char *text;
   leat_error error = {0};
   const char *data = o->output ? data_path(o->output) : path;
-  const leat_import_options options = {.data = leat_import_base(data), .trainable = o->trainable};
+  const leat_import_options options = {.data = leat_path_last(data), .trainable = o->trainable};
   if (imported->importer->write(imported->model, &options, &text, &error)) return tool_fail(&error);
   int status = tell_problems(imported, path);
   if (!status && !o->output) leat_show(stdout, "%s", text);

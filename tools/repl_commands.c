@@ -14,21 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int show_graph(repl *r, const char *argument) {
-  (void)argument;
+static int show_text(repl *r, leat_status (*give)(leat_session *session, char **out)) {
   char *text;
-  int status = tool_report(r->session, leat_session_print(r->session, &text));
+  int status = tool_report(r->session, give(r->session, &text));
   if (!status) leat_show(stdout, "%s", text), free(text);
   return status;
+}
+
+static int show_graph(repl *r, const char *argument) {
+  (void)argument;
+  return show_text(r, leat_session_print);
 }
 
 // What the texts bind, not the library's.
 static int show_names(repl *r, const char *argument) {
   (void)argument;
-  char *text;
-  int status = tool_report(r->session, leat_session_show_names(r->session, &text));
-  if (!status) leat_show(stdout, "%s", text), free(text);
-  return status;
+  return show_text(r, leat_session_show_names);
 }
 
 // EXPRESSION FILE.npy

@@ -2,6 +2,7 @@
 #include "frontend/evaluate/calls.h"
 
 #include "base/file.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -264,17 +265,12 @@ static bool tensor_type(evaluator *e, const char *path, const char *name, leat_s
   return tensor != NULL;
 }
 
-static bool has_ending(const char *path, const char *ending) {
-  size_t length = strlen(path), size = strlen(ending);
-  return length > size && !strcmp(path + length - size, ending);
-}
-
 // Tables of text are no data files, though people try.
 static bool check_format(evaluator *e, const char *path, leat_span span) {
   static const char *const tables[] = {".csv", ".tsv", ".txt"};
   bool table = false;
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-    table = table || has_ending(path, tables[i]);
+    table = table || leat_ends_with(path, tables[i]);
   if (!table) return true;
   ev_fail(e, span,
           "`load` reads .npy, .npz and .safetensors files, not %s; NumPy makes one of a table: "

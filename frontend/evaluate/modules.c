@@ -22,7 +22,7 @@ static void suggest_as(evaluator *e, const leat_stmt *stmt) {
   const char *path = leat_diag_source_name(e->diag, stmt->span.source);
   if (leat_diag_is_imported(e->diag, stmt->span.source))
     leat_note_at(e->diag, (leat_span){0}, "with `use \"%s\" as NAME` it is `NAME_%s`",
-                 leat_import_base(path), stmt->name);
+                 leat_path_last(path), stmt->name);
 }
 
 void ev_define(evaluator *e, const leat_stmt *stmt) {
@@ -228,7 +228,7 @@ static void evaluate_view(evaluator *e, const used *u, const leat_file_view *vie
   leat_error error = {0};
   const leat_stmt *stmt = u->stmt;
   const char *path = u->path;
-  const leat_import_options options = {.data = leat_import_base(path),
+  const leat_import_options options = {.data = leat_path_last(path),
                                        .as = stmt->name,
                                        .trainable = u->trainable,
                                        .is_used = true,

@@ -19,7 +19,7 @@
 
 // "out/my-model.o" → "my_model"
 static const char *symbol_prefix(leat_arena *arena, const char *path) {
-  const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  const char *base = leat_path_last(path);
   size_t length = strcspn(base, ".");
   char *name = leat_arena_printf(arena, "%s%.*s", isdigit((unsigned char)*base) ? "_" : "",
                                  (int)length, base);

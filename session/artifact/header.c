@@ -322,12 +322,11 @@ static leat_status print_header(leat_artifact *a, leat_text *out) {
 // What pkg-config says of a library beside it; the runtime is inside, and its headers are those of
 // leat_rt.
 static leat_status write_package(leat_artifact *a, const char *stem) {
-  const char *output = a->options->output, *slash = strrchr(output, '/');
   leat_text text = {0};
   leat_text_add(&text, "Name: %s\nDescription: made by leat build\nVersion: %s\n", a->name,
                 LEAT_VERSION);
   leat_text_add(&text, "Requires.private: leat_rt\nCflags: -I${pcfiledir}\n");
-  leat_text_add(&text, "Libs: -L${pcfiledir} -l:%s", slash ? slash + 1 : output);
+  leat_text_add(&text, "Libs: -L${pcfiledir} -l:%s", leat_path_last(a->options->output));
   for (int i = 0; i < LEAT_FOREIGN_COUNT; i++)
     if (a->foreign & 1u << i) leat_text_add(&text, " -l%s", leat_foreign_libraries[i].library);
   leat_text_add(&text, " -lm\n");

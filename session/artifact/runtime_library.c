@@ -6,6 +6,7 @@
 #include "base/command.h"
 #include "base/cpuid.h"
 #include "base/installed.h"
+#include "base/text.h"
 #include "session/artifact/archive.h"
 #include "session/build_id.h"
 
@@ -39,11 +40,6 @@ typedef struct runtime_source {
   leat_vec(source_file) files; // by name
 } runtime_source;
 
-static bool ends_with(const char *name, const char *end) {
-  size_t length = strlen(name), tail = strlen(end);
-  return length > tail && strcmp(name + length - tail, end) == 0;
-}
-
 // -- Reading the source --------------------------------------------------------------------------
 
 static leat_status read_file(runtime_source *s, source_file *file, leat_error *error) {
@@ -69,7 +65,7 @@ static leat_status list_folder(runtime_source *s, const char *folder, leat_error
   for (struct dirent *entry; (entry = readdir(stream));) {
     const char *name = entry->d_name;
     if (*name == '.' ||
-        !(ends_with(name, ".c") || ends_with(name, ".h") || ends_with(name, ".def")))
+        !(leat_ends_with(name, ".c") || leat_ends_with(name, ".h") || leat_ends_with(name, ".def")))
       continue;
     source_file file = {.name = leat_arena_printf(s->arena, "%s/%s", folder, name)};
     leat_vec_push(s->arena, &s->files, file);
@@ -160,7 +156,7 @@ static const char *object_name(leat_arena *arena, const char *unit) {
 static void list_units(compilation *c) {
   leat_arena *arena = c->source->arena;
   for (uint32_t i = 0; i < c->source->files.count; i++)
-    if (ends_with(c->source->files.items[i].name, ".c"))
+    if (leat_ends_with(c->source->files.items[i].name, ".c"))
       leat_vec_push(arena, &c->units, &c->source->files.items[i]);
   c->objects = leat_new_array(arena, const char *, c->units.count);
   c->errors = leat_new_array(arena, leat_error, c->units.count);

@@ -105,7 +105,7 @@ static bool is_taken(const leat_weights *w, const char *name) {
 // The tensor's own name, or that of its file, which has no other; where two files have one,
 // numbered.
 static const char *name_beside(const leat_weights *w, const char *path, const char *name) {
-  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  const char *base = leat_path_last(path);
   if (!*name) name = leat_arena_printf(w->arena, "%.*s", (int)strcspn(base, "."), base);
   const char *unique = name;
   for (int i = 1; is_taken(w, unique); i++) unique = leat_arena_printf(w->arena, "%s_%d", name, i);
@@ -142,10 +142,10 @@ static leat_status place(leat_weights *w, const leat_node *load, leat_placed_fil
     add_piece(w, tensor->data, (uint64_t)leat_tensor_bytes(tensor));
     return LEAT_OK;
   }
-  const char *path = leat_node_attr(load, "file")->string, *slash = strrchr(w->file, '/');
+  const char *path = leat_node_attr(load, "file")->string;
   const char *name = name_beside(w, path, leat_node_attr(load, "name")->string);
   leat_vec_push(w->arena, &w->tensors, (leat_named_tensor){name, *tensor});
-  *out = (leat_placed_file){LEAT_FILE_BESIDE, slash ? slash + 1 : w->file, name, 0, 0};
+  *out = (leat_placed_file){LEAT_FILE_BESIDE, leat_path_last(w->file), name, 0, 0};
   return LEAT_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "frontend/importer/graphdef/model.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "frontend/importer/protobuf/guard.h"
 
 #include <ctype.h>
@@ -9,13 +10,8 @@
 
 // -- Which message it is --------------------------------------------------------------------------
 
-static bool ends_with(const char *path, const char *end) {
-  size_t length = strlen(path), size = strlen(end);
-  return length > size && strcmp(path + length - size, end) == 0;
-}
-
 static bool is_text(const char *path) {
-  return ends_with(path, ".pbtxt") || ends_with(path, ".prototxt");
+  return leat_ends_with(path, ".pbtxt") || leat_ends_with(path, ".prototxt");
 }
 
 static const unsigned char *skip_varint(const unsigned char *at, const unsigned char *end) {
@@ -42,8 +38,8 @@ static const ProtobufCMessageDescriptor *message_of(const char *path, const void
   }
   if (size && *first == 8 && skip_varint(first + 1, end) < end)
     return &tensorflow__saved_model__descriptor;
-  return ends_with(path, ".meta") ? &tensorflow__meta_graph_def__descriptor
-                                  : &tensorflow__graph_def__descriptor;
+  return leat_ends_with(path, ".meta") ? &tensorflow__meta_graph_def__descriptor
+                                       : &tensorflow__graph_def__descriptor;
 }
 
 static leat_status take_message(const leat_model_file *model, tf_saved *out,

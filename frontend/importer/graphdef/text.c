@@ -1,4 +1,5 @@
 // A graph as a text: variables, then entries; names, lines, and what cannot be said.
+#include "base/intern.h"
 #include "frontend/importer/graphdef/writer.h"
 
 #include <string.h>
@@ -95,7 +96,7 @@ static void write_text(tf_writer *w, leat_text *out) {
   const char *version = meta && meta->meta_info_def ? meta->meta_info_def->tensorflow_version : "";
   leat_text entries = {0};
   tf_write_entries(w, &entries);
-  leat_text_add(out, "# Made of %s, %s", leat_import_base(w->model->path), w->saved->kind);
+  leat_text_add(out, "# Made of %s, %s", leat_path_last(w->model->path), w->saved->kind);
   if (*version) leat_text_add(out, " of TensorFlow %s", version);
   for (char *c = out->data; *c; c++)
     if ((unsigned char)*c < ' ') *c = ' ';

@@ -1,6 +1,7 @@
 // A model as a text: a function with a line for each node, and an entry that calls it.
 #include "frontend/importer/onnx/writer.h"
 
+#include "base/intern.h"
 #include "base/name.h"
 
 #include <ctype.h>
@@ -318,8 +319,7 @@ static const char *output_text(onnx_writer *w, const char *name) {
 
 static void add_head(onnx_writer *w, const signature *s, leat_text *out) {
   const Onnx__ModelProto *p = w->proto;
-  const char *slash = strrchr(w->model->path, '/');
-  leat_text_add(out, "# Made of %s: ONNX, opset %lld", slash ? slash + 1 : w->model->path,
+  leat_text_add(out, "# Made of %s: ONNX, opset %lld", leat_path_last(w->model->path),
                 (long long)onnx_version(w, ""));
   if (p->producer_name && *p->producer_name)
     leat_text_add(out, ", by %s%s%s", p->producer_name, p->producer_version ? " " : "",
