@@ -27,3 +27,11 @@ void *leat_memory_allocate(uint64_t size) {
   leat_memory_in_huge_pages(memory, whole);
   return memory;
 }
+
+void *leat_memory_with_room(void *items, size_t count, size_t *capacity, size_t size) {
+  if (count < *capacity) return items;
+  size_t larger = *capacity ? *capacity * 2 : 16;
+  void *grown = realloc(items, larger * size);
+  if (grown) *capacity = larger;
+  return grown;
+}

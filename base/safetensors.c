@@ -7,6 +7,7 @@
 #include "base/safetensors.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/safetensors_checksums.h"
 #include "base/safetensors_complex.h"
 #include "base/safetensors_parts.h"
@@ -99,22 +100,14 @@ static leat_status read_tensor(reader *r, leat_named_tensor *out) {
   return LEAT_OK;
 }
 
-// The array with room for one more item, or NULL. The header's length bounds its size.
-static void *with_room(void *items, size_t count, size_t *capacity, size_t size) {
-  if (count < *capacity) return items;
-  size_t larger = *capacity ? *capacity * 2 : 16;
-  void *grown = realloc(items, larger * size);
-  if (grown) *capacity = larger;
-  return grown;
-}
-
 static leat_status fail_memory(leat_error *error) {
   return leat_fail(error, LEAT_MEMORY, "out of memory for the table of a safetensors file");
 }
 
 static leat_status add_tensor(reader *r, leat_named_tensor tensor) {
   leat_safetensors *out = r->out;
-  leat_named_tensor *grown = with_room(out->tensors, out->count, &r->capacity, sizeof tensor);
+  leat_named_tensor *grown =
+      leat_memory_with_room(out->tensors, out->count, &r->capacity, sizeof tensor);
   if (!grown) return fail_memory(r->json.error);
   out->tensors = grown;
   out->tensors[out->count++] = tensor;
@@ -124,7 +117,7 @@ static leat_status add_tensor(reader *r, leat_named_tensor tensor) {
 static leat_status add_metadata(reader *r, leat_metadata item) {
   leat_safetensors *out = r->out;
   leat_metadata *grown =
-      with_room(out->metadata, out->metadata_count, &r->metadata_capacity, sizeof item);
+      leat_memory_with_room(out->metadata, out->metadata_count, &r->metadata_capacity, sizeof item);
   if (!grown) return fail_memory(r->json.error);
   out->metadata = grown;
   out->metadata[out->metadata_count++] = item;

@@ -6,6 +6,7 @@
 // It runs seldom: compiled for size.
 #include "base/data_formats.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/safetensors_parts.h"
 
 #include <stdlib.h>
@@ -64,13 +65,9 @@ static leat_status find_shard(reader *r, const char *name, shard **out) {
   if (c->count == MOST_SHARDS)
     return leat_fail(r->json.error, LEAT_UNSUPPORTED, "the index names more than %d files",
                      MOST_SHARDS);
-  if (c->count == c->capacity) {
-    size_t larger = c->capacity ? 2 * c->capacity : 16;
-    shard *grown = realloc(c->shards, larger * sizeof *grown);
-    if (!grown) return fail_memory(r);
-    c->shards = grown;
-    c->capacity = larger;
-  }
+  shard *grown = leat_memory_with_room(c->shards, c->count, &c->capacity, sizeof *grown);
+  if (!grown) return fail_memory(r);
+  c->shards = grown;
   *out = &c->shards[c->count++];
   **out = (shard){.name = name};
   LEAT_TRY(open_shard(r, *out));
@@ -86,13 +83,10 @@ static leat_status add_tensor(reader *r, const char *name, const char *file) {
   if (!tensor)
     return leat_fail(r->json.error, LEAT_INVALID,
                      "the index says that `%.200s` is in '%s', which lacks it", name, file);
-  if (out->count == r->capacity) {
-    size_t larger = r->capacity ? 2 * r->capacity : 64;
-    leat_named_tensor *grown = realloc(out->tensors, larger * sizeof *grown);
-    if (!grown) return fail_memory(r);
-    out->tensors = grown;
-    r->capacity = larger;
-  }
+  leat_named_tensor *grown =
+      leat_memory_with_room(out->tensors, out->count, &r->capacity, sizeof *grown);
+  if (!grown) return fail_memory(r);
+  out->tensors = grown;
   out->tensors[out->count++] = (leat_named_tensor){name, *tensor};
   return LEAT_OK;
 }

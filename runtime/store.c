@@ -123,13 +123,10 @@ static leat_status add(leat_store *store, const leat_variable_info *info, leat_v
   int64_t bytes = leat_tensor_bytes(&tensor);
   if (bytes < 0)
     return leat_fail(error, LEAT_INVALID, "the shape of variable `%s` is impossible", info->name);
-  if (store->count == store->capacity) {
-    size_t capacity = store->capacity ? store->capacity * 2 : 64;
-    leat_variable **grown = realloc(store->variables, capacity * sizeof *grown);
-    if (!grown) return leat_fail(error, LEAT_MEMORY, "no memory for variable `%s`", info->name);
-    store->variables = grown;
-    store->capacity = capacity;
-  }
+  leat_variable **grown =
+      leat_memory_with_room(store->variables, store->count, &store->capacity, sizeof *grown);
+  if (!grown) return leat_fail(error, LEAT_MEMORY, "no memory for variable `%s`", info->name);
+  store->variables = grown;
   leat_variable *variable = leat_new(store->arena, leat_variable);
   size_t length = strlen(info->container) + 1;
   char *key = leat_arena_printf(store->arena, "%s%c%s", info->container, 0, info->name);
