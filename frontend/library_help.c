@@ -104,7 +104,6 @@ static void describe_definition(const leat_stdlib_entry *entry, leat_text *out) 
   const char *end = text + entry->size;
   for (const char *line = text; line < end;) {
     size_t length = strcspn(line, "\n");
-    if (line + length > end) length = (size_t)(end - line);
     leat_text_add(out, "%.*s\n", (int)length, line);
     if (strncmp(line, "##", 2) != 0 && memchr(line, '{', length)) return;
     line += length + 1;
