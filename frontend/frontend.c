@@ -39,7 +39,7 @@ static void begin(leat_frontend *e, ev_frame *top, unsigned flags) {
   e->leaves_out = flags & LEAT_EXTEND_LEAVES_OUT;
   e->errors = leat_diag_errors(e->diag);
   e->first_broken = e->broken.count;
-  e->stopped = e->training = e->absolute = false;
+  e->stopped = false;
   e->depth = 0;
   e->steps = 0;
   e->used = leat_arena_used(e->arena);
@@ -50,10 +50,7 @@ static void begin(leat_frontend *e, ev_frame *top, unsigned flags) {
   e->last = leat_new(e->arena, leat_last_text);
   leat_map_init(&e->orders, e->arena); // what earlier texts did was earlier Runs
   e->frame = top;
-  e->region = NULL;
-  e->body = e->graph;
-  e->path = leat_intern(e->strings, "");
-  e->device = e->state_device = e->colocate = e->gradient_path = NULL;
+  e->at = (ev_context){.body = e->graph, .path = leat_intern(e->strings, "")};
 }
 
 // Of a text that is refused for other errors too, or that has no entry left.

@@ -25,7 +25,7 @@ static void warn_of_outer(evaluator *e, const leat_binding *target) {
   if (!e->frame->scope->fleeting || ev_in_library(e->frame)) return;
   const ev_binding *outer = ev_bound_around(e, name);
   if (!outer || outer->value.kind == EV_STATE) return; // of which `warn_of_variable` tells
-  if (e->region->op == LEAT_OP_while_loop)
+  if (e->at.region->op == LEAT_OP_while_loop)
     leat_warn_at(e->diag, target->span,
                  "this binds a new name in each turn, and the `%s` outside stays as it is; a loop "
                  "carries what it changes: `while (%s = %s, …) … { … next …, … }`",
@@ -137,12 +137,12 @@ static void take_port(evaluator *e, leat_node *feed, const leat_arguments *args)
 // where it is: among the devices, and among the nodes.
 static bool places_feed(evaluator *e, const leat_stmt *stmt) {
   const leat_binding *target = stmt->targets.count ? &stmt->targets.items[0] : NULL;
-  if (!target || !target->absolute || !e->entry || !is_feed(stmt)) return false;
+  if (!target || !target->absolute || !e->at.entry || !is_feed(stmt)) return false;
   leat_node *node = leat_graph_find_node(e->graph, target->name);
-  if (!node || node->entry != e->entry || node->op != LEAT_OP_feed || is_used(e, node))
+  if (!node || node->entry != e->at.entry || node->op != LEAT_OP_feed || is_used(e, node))
     return false;
-  node->device = e->device;
-  node->colocate = e->colocate;
+  node->device = e->at.device;
+  node->colocate = e->at.colocate;
   take_port(e, node, &stmt->values.items[0]->args);
   leat_node **nodes = e->graph->nodes.items;
   uint32_t last = e->graph->nodes.count - 1;
@@ -164,15 +164,14 @@ static bool check_new_path(evaluator *e, const leat_binding *target) {
 // What canonical text names is a bare op, not below any path.
 static ev canonical_value(evaluator *e, const leat_binding *target, const leat_expr *from) {
   if (!check_new_path(e, target)) return ev_error();
-  const char *path = e->path;
-  e->absolute = true;
-  e->path = leat_intern(e->strings, "");
+  const ev_context around = e->at;
+  e->at.absolute = true;
+  e->at.path = leat_intern(e->strings, "");
   ev value = ev_expr(e, from, target->name);
   bool several = value.kind == EV_LIST && value.list->results; // each fits a target of its own
   if (target->type && !several)
     value = ev_fit(e, target->type, value, from->span, target->name, target->name);
-  e->absolute = false;
-  e->path = path;
+  e->at = around;
   return value;
 }
 
@@ -305,10 +304,10 @@ void ev_bind_statement(evaluator *e, const leat_stmt *stmt) {
 
 // So that its node is found by the name that the text gives it, whatever the node is called.
 void ev_add_alias(evaluator *e, const char *name, ev value) {
-  if (e->initialising || e->frame->unnamed) return;
+  if (e->at.initialising || e->frame->unnamed) return;
   if (value.kind == EV_ROWS) value = ev_tensor(ev_rows_dense(e, value, e->span));
   if (value.kind != EV_TENSOR) return;
-  const char *path = leat_intern_path(e->strings, e->path, name);
+  const char *path = leat_intern_path(e->strings, e->at.path, name);
   bool same = value.tensor.node->name == path && !value.tensor.port;
   if (same && !leat_map_get(&e->aliases, path)) return;
   leat_value *alias = leat_new(e->arena, leat_value);

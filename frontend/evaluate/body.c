@@ -29,22 +29,16 @@ static bool evaluate(evaluator *e, const leat_stmt *body, leat_region *region) {
 }
 
 leat_graph *ev_body(evaluator *e, const leat_stmt *body) {
-  bool absolute = e->absolute;
-  const char *path = e->path, *place = e->place, *colocate = e->colocate;
-  const char *device = e->device, *frame_device = e->frame->device;
+  const ev_context around = e->at;
+  const char *frame_device = e->frame->device;
   leat_builder builder = ev_builder(e, body->span);
   leat_region region = leat_region_begin(&builder, "body");
-  e->body = leat_region_open(&region);
-  e->place = e->colocate = NULL; // these are the node's: what is in it says its own
-  e->device = e->frame->device = NULL;
+  e->at.body = leat_region_open(&region);
+  e->at.place = e->at.colocate = NULL; // these are the node's: what is in it says its own
+  e->at.device = e->frame->device = NULL;
   bool made = evaluate(e, body, &region);
-  e->body = builder.graph;
-  e->absolute = absolute;
-  e->path = path;
-  e->place = place;
-  e->device = device;
+  e->at = around;
   e->frame->device = frame_device;
-  e->colocate = colocate;
   leat_region_close(&region);
   leat_graph *taken = made ? leat_region_take_body(&region) : NULL;
   if (made && !taken)

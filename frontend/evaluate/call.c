@@ -96,7 +96,7 @@ static ev with_rule(evaluator *e, const ev_function *function, const ev_scope *s
                     uint32_t first_node, leat_span span) {
   const ev_function *rule = ev_find_gradient(e, function->name);
   // The user's rule, or the library's for a function of its own.
-  if (!rule || e->initialising || (rule->library && !function->library)) return result;
+  if (!rule || e->at.initialising || (rule->library && !function->library)) return result;
   const ev_list *args = arguments_of(e, function, scope);
   for (uint32_t i = 0; args && i < args->count; i++)
     if (args->items[i].kind == EV_ROWS) return result; // the rule is for tensors
@@ -121,7 +121,7 @@ static bool enter_instance(evaluator *e, ev_frame *frame, const char *as, leat_s
   frame->instance = place.instance;
   frame->unnamed = place.unnamed;
   frame->hint = NULL;
-  e->path = place.path;
+  e->at.path = place.path;
   // Below a call without a name there is no state, and nothing to name.
   return place.unnamed || ev_enter_instance(e, frame->function, frame->instance, span);
 }
@@ -145,10 +145,10 @@ static bool too_deep(evaluator *e, const ev_function *function, leat_span span) 
 
 static ev run_body(evaluator *e, ev_frame *frame, leat_span span) {
   const ev_function *function = frame->function;
-  uint32_t first_node = e->body->nodes.count;
-  bool absolute = e->absolute;
+  uint32_t first_node = e->at.body->nodes.count;
+  const ev_context around = e->at;
   e->frame = frame;
-  e->absolute = false;
+  e->at.absolute = false;
   ev_statements(e, &function->definition->body);
   if (!frame->returned && leat_diag_errors(e->diag) == frame->errors)
     frame->result = bound_results(e, function);
@@ -159,7 +159,7 @@ static ev run_body(evaluator *e, ev_frame *frame, leat_span span) {
   if (ok && result.kind == EV_ERROR && frame->result.kind != EV_ERROR && !function->library)
     leat_note_at(e->diag, function->definition->name_span, "`%s` is defined here", function->name);
   e->frame = frame->caller;
-  e->absolute = absolute;
+  e->at = around;
   if (result.kind == EV_ERROR) return result;
   return with_rule(e, function, frame->scope, result, first_node, span);
 }
@@ -177,13 +177,13 @@ ev ev_call_definition(evaluator *e, const ev_function *function, const ev_argume
                     .calls = e->frame->calls + 1,
                     .errors = leat_diag_errors(e->diag),
                     .instance = e->frame->instance,
-                    .path = e->path,
+                    .path = e->at.path,
                     .result = ev_none()};
   frame.unnamed = e->frame->unnamed ? e->frame->unnamed : &frame;
-  const char *path = e->path;
+  const ev_context around = e->at;
   bool entered = !as || enter_instance(e, &frame, as, span);
   ev result = entered ? run_body(e, &frame, span) : ev_error();
-  e->path = path;
+  e->at = around;
   return result;
 }
 
@@ -206,7 +206,7 @@ static ev call_any(evaluator *e, const ev_function *function, const ev_argument 
 
 ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, uint32_t count,
            leat_span span, const char *as, const char *hint) {
-  uint32_t first_node = e->body->nodes.count;
+  uint32_t first_node = e->at.body->nodes.count;
   ev result = call_any(e, function, args, count, span, as, hint);
   bool users = function->definition && !function->library;
   return users ? result : ev_own(e, result, first_node, span, hint);
@@ -280,7 +280,7 @@ ev ev_callee(evaluator *e, const leat_expr *expr) {
 }
 
 static const ev_function *callee(evaluator *e, const leat_expr *expr) {
-  if (e->absolute) return bare_op(e, expr->callee);
+  if (e->at.absolute) return bare_op(e, expr->callee);
   ev value = ev_callee(e, expr->callee);
   if (value.kind == EV_FUNCTION) return value.function;
   const char *name = expr->callee->kind == LEAT_EXPR_NAME ? expr->callee->name : NULL;

@@ -104,7 +104,7 @@ const char *ev_open_type(evaluator *e, uint32_t axes, const leat_type *type,
 typedef struct ev_trial {
   ev_extent extent;
   leat_graph *graph;
-  ev_stepped from;
+  ev_context around;
   leat_region apart; // whose body its nodes are made in
   leat_map orders;
   uint32_t effects; // of the entry

@@ -156,12 +156,12 @@ static leat_value tensor_of_pair(evaluator *e, uint32_t body, ev value, ev other
                                  leat_span span) {
   int dtype = dtype_of_pair(e, value, other, beside);
   bool tensor = value.kind == EV_TENSOR;
-  bool inside = tensor && value.tensor.node->graph == e->region->built.bodies[body].graph;
+  bool inside = tensor && value.tensor.node->graph == e->at.region->built.bodies[body].graph;
   if (tensor && (dtype < 0 || !ev_is_weak(e, value))) return value.tensor;
-  ev_stepped from = inside ? ev_step_into(e, body) : ev_step_out(e);
+  ev_context from = inside ? ev_step_into(e, body) : ev_step_out(e);
   leat_value settled = tensor ? ev_settle(e, value.tensor, (leat_dtype)dtype, span)
                               : ev_as_tensor(e, value, dtype, span);
-  ev_step_back(e, from);
+  e->at = from;
   return settled;
 }
 
@@ -188,7 +188,7 @@ static bool give_leaf(evaluator *e, const leat_stmt *stmt, choice *c, uint32_t i
   const leat_binding *target = c->aims[i].target;
   const char *name = target_name(c, i);
   ev beside = c->beside ? c->beside[i] : ev_none();
-  leat_region *built = &e->region->built;
+  leat_region *built = &e->at.region->built;
   leat_value a = tensor_of_pair(e, 0, then->value, otherwise->value, beside, stmt->span);
   leat_value b = tensor_of_pair(e, 1, otherwise->value, then->value, beside, stmt->span);
   if (!a.node || !b.node) return false;
@@ -377,7 +377,7 @@ static void bind_carried(evaluator *e, const loop *l, bool condition) {
     const leat_binding *carried = &l->stmt->carried.items[i];
     for (uint32_t k = l->begins[i]; k < l->begins[i + 1]; k++) {
       const char *name = ev_leaf_name(e, carried->name, &l->leaves.items[k]);
-      l->params[k] = leat_region_parameter(&e->region->built, name, k);
+      l->params[k] = leat_region_parameter(&e->at.region->built, name, k);
       params[k] = ev_tensor(l->params[k]);
       ev_carry *carry = &l->carries[k];
       if (l->evaluated[k].weak)
@@ -508,7 +508,7 @@ static void next_values(evaluator *e, loop *l, leat_value *out) {
 
 // The next number of the iteration, where somebody asked for it; {NULL}: nobody has.
 static leat_value next_iteration(evaluator *e) {
-  ev_region *region = e->region;
+  ev_region *region = e->at.region;
   if (!region->iteration) return (leat_value){0};
   leat_value now = leat_region_parameter(&region->built, "iteration", region->iteration - 1);
   ev next = ev_operator(e, LEAT_OPERATOR_ADD, ev_tensor(now), ev_int(1), region->span, NULL);
@@ -537,17 +537,17 @@ static bool evaluate_body(evaluator *e, loop *l, leat_value *next) {
 }
 
 static bool check_condition(evaluator *e, const leat_stmt *stmt) {
-  for (uint32_t i = 0; i < e->region->states.count; i++)
-    if (e->region->states.items[i].written) {
+  for (uint32_t i = 0; i < e->at.region->states.count; i++)
+    if (e->at.region->states.items[i].written) {
       ev_fail(e, stmt->condition->span, "the condition of a `while` cannot change `%s`",
-              e->region->states.items[i].state->name);
+              e->at.region->states.items[i].state->name);
       return false;
     }
   return true;
 }
 
 static bool evaluate_loop(evaluator *e, loop *l) {
-  leat_region *built = &e->region->built;
+  leat_region *built = &e->at.region->built;
   uint32_t count = l->leaves.count;
   leat_value condition, *next = leat_new_array(e->arena, leat_value, (size_t)count + 1);
   if (!evaluate_condition(e, l, &condition) || !check_condition(e, l->stmt) ||
@@ -560,7 +560,7 @@ static bool evaluate_loop(evaluator *e, loop *l) {
   }
   if (!next[count].node) return true;
   leat_region_give(built, 1, next[count]);
-  leat_region_carry(built, e->region->iteration - 1);
+  leat_region_carry(built, e->at.region->iteration - 1);
   return true;
 }
 

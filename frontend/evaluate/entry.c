@@ -264,18 +264,16 @@ static void evaluate_entry(evaluator *e, const leat_stmt *stmt, entry_rest *rest
                     .device = e->frame->device,
                     .instance = leat_intern(e->strings, "")};
   ev_frame *outer = e->frame;
-  const char *path = e->path;
+  const ev_context around = e->at;
   leat_map orders = e->orders;
   leat_map_init(&e->orders, e->arena);
   e->frame = &frame;
-  e->entry = entry;
-  e->path = stmt->name;
-  e->training = entry->training;
+  e->at.entry = entry;
+  e->at.path = stmt->name;
+  e->at.training = entry->training;
   entry_body(e, entry, stmt, rest);
   e->frame = outer;
-  e->entry = NULL;
-  e->path = path;
-  e->training = false;
+  e->at = around;
   e->orders = orders;
 }
 

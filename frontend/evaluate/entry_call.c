@@ -9,7 +9,7 @@
 // The entry that the statement calls, or NULL: it is something else.
 static leat_entry *callee_of(const evaluator *e, const leat_stmt *stmt) {
   const leat_expr *call = stmt->values.count == 1 ? stmt->values.items[0] : NULL;
-  bool top = e->interactive && !e->frame->caller && !e->entry && e->frame->scope == e->globals;
+  bool top = e->interactive && !e->frame->caller && !e->at.entry && e->frame->scope == e->globals;
   if (!top || !call || call->kind != LEAT_EXPR_CALL || call->callee->kind != LEAT_EXPR_NAME)
     return NULL;
   const ev_binding *binding = ev_lookup(e->globals, call->callee->name);

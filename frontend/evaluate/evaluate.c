@@ -81,7 +81,7 @@ static bool decides(leat_operator operator, ev left) {
 }
 
 static ev body_value(evaluator *e, const leat_expr *expr) {
-  if (!e->absolute)
+  if (!e->at.absolute)
     return ev_fail(
         e, expr->span,
         "a function without a name stands in dumps only; `fn NAME(…) { … }` defines one");
@@ -178,10 +178,10 @@ static void show(evaluator *e, ev value, leat_span span) {
 
 static void expression_statement(evaluator *e, const leat_stmt *stmt) {
   if (ev_entry_call(e, stmt)) return;
-  bool top = !e->frame->caller && !e->entry;
+  bool top = !e->frame->caller && !e->at.entry;
   for (uint32_t i = 0; i < stmt->values.count; i++) {
     ev value = ev_expr(e, stmt->values.items[i], NULL);
-    if (top && !e->region)
+    if (top && !e->at.region)
       show(e, value, stmt->span);
     else if (top && e->interactive && value.kind != EV_ERROR && !ev_is_nothing(value))
       leat_warn_at(e->diag, stmt->span,
@@ -198,16 +198,16 @@ static bool turn(evaluator *e, const leat_stmt *stmt, ev item, int64_t number) {
   if (!ev_spend(e, 1, stmt->span)) return false;
   ev_frame *frame = e->frame;
   ev_scope *outer = frame->scope;
-  const char *path = e->path;
+  const char *path = e->at.path;
   long long value = item.kind == EV_INT ? item.i : number;
   frame->scope = ev_scope_new(e, outer);
   frame->scope->turn = true;
   ev_bind(e, frame->scope, stmt->name_span, stmt->name, item);
   if (stmt->body.count)
-    e->path =
+    e->at.path =
         leat_intern_printf(e->strings, "%s%s%s%lld", path, *path ? "/" : "", stmt->name, value);
   ev_statements(e, &stmt->body);
-  e->path = path;
+  e->at.path = path;
   frame->scope = outer;
   return !frame->returned && leat_diag_errors(e->diag) == errors; // one turn's are every turn's
 }
@@ -368,11 +368,11 @@ void ev_statements(evaluator *e, const leat_stmts *stmts) {
     leat_span span = e->span;
     uint32_t first_node = e->first_node;
     e->span = stmt->span;
-    bool top = !e->frame->caller && !e->entry && !e->region; // what functions see may change
+    bool top = !e->frame->caller && !e->at.entry && !e->at.region; // what functions see may change
     if (top) e->asked.count = 0;
     ev_placed saved;
     bool entered = ev_enter_suffixes(e, stmt, &saved);
-    e->first_node = e->body->nodes.count; // what the suffixes make does not wait for itself
+    e->first_node = e->at.body->nodes.count; // what the suffixes make does not wait for itself
     if (entered)
       statement(e, stmt);
     else

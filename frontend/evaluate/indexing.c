@@ -361,7 +361,7 @@ static bool apply_masks(evaluator *e, const leat_expr *expr, ev *values, ev *x) 
 
 static ev index_tensor(evaluator *e, const leat_expr *expr, ev base, const char *hint) {
   ev value = base.kind == EV_TENSOR ? base : ev_tensor(ev_as_tensor(e, base, -1, expr->base->span));
-  uint32_t first_node = e->body->nodes.count;
+  uint32_t first_node = e->at.body->nodes.count;
   if (value.kind == EV_ERROR) return value;
   ev *values = item_values(e, expr);
   if (!values || !apply_masks(e, expr, values, &value)) return ev_error();

@@ -13,36 +13,13 @@
 
 // -- What surrounds -----------------------------------------------------------------------------
 
-typedef struct surroundings {
-  const char *path, *device, *colocate, *gradient_path;
-  leat_entry *entry;
-  leat_state *initialising;
-  ev_stepped from;
-} surroundings;
-
-static surroundings enter(evaluator *e, leat_state *state) {
-  surroundings around = {.path = e->path,
-                         .device = e->device,
-                         .colocate = e->colocate,
-                         .gradient_path = e->gradient_path,
-                         .entry = e->entry,
-                         .initialising = e->initialising,
-                         .from = ev_step_outermost(e)};
-  e->path = leat_intern_path(e->strings, state->name, "init");
-  e->device = e->colocate = e->gradient_path = NULL;
-  e->entry = NULL;
-  e->initialising = state;
+static ev_context enter(evaluator *e, leat_state *state) {
+  ev_context around = ev_step_outermost(e);
+  e->at.path = leat_intern_path(e->strings, state->name, "init");
+  e->at.device = e->at.colocate = e->at.gradient_path = NULL;
+  e->at.entry = NULL;
+  e->at.initialising = state;
   return around;
-}
-
-static void leave(evaluator *e, const surroundings *around) {
-  e->path = around->path;
-  e->device = around->device;
-  e->colocate = around->colocate;
-  e->gradient_path = around->gradient_path;
-  e->entry = around->entry;
-  e->initialising = around->initialising;
-  ev_step_back(e, around->from);
 }
 
 // -- The value ----------------------------------------------------------------------------------
@@ -116,7 +93,7 @@ typedef struct used {
 } used;
 
 static bool is_used(const used *u, const leat_node *node) {
-  return node->graph != u->e->body || node->id < u->first;
+  return node->graph != u->e->at.body || node->id < u->first;
 }
 
 static bool is_outermost(const used *u, const leat_node *node) {
@@ -146,8 +123,8 @@ static const leat_node *impure(used *u, node_list *work) {
 static bool check_used(used *u, const leat_state *state, leat_value tensor, leat_span span) {
   node_list work = {0};
   add_used(u, tensor, &work);
-  for (uint32_t i = u->first; i < u->e->body->nodes.count; i++) {
-    const leat_node *node = u->e->body->nodes.items[i];
+  for (uint32_t i = u->first; i < u->e->at.body->nodes.count; i++) {
+    const leat_node *node = u->e->at.body->nodes.items[i];
     for (uint32_t k = 0; k < node->input_count; k++) add_used(u, node->inputs[k], &work);
   }
   const leat_node *bad = impure(u, &work);
@@ -173,7 +150,7 @@ static void repeat_outside(used *u, const leat_graph *body) {
     if (is_outermost(u, node) || !leat_map_get(&u->seen, node)) continue;
     leat_value *inputs = leat_new_array(e->arena, leat_value, (size_t)node->input_count + 1);
     for (uint32_t k = 0; k < node->input_count; k++) inputs[k] = outside_of(u, node->inputs[k]);
-    const char *name = leat_intern_path(e->strings, e->path, leat_path_last(node->name));
+    const char *name = leat_intern_path(e->strings, e->at.path, leat_path_last(node->name));
     leat_node *copy = leat_graph_append_like(e->graph, node, name, inputs, node->attrs, NULL, NULL);
     leat_map_set(&u->seen, node, copy);
   }
@@ -201,16 +178,16 @@ static used begin_use(evaluator *e, uint32_t first) {
 }
 
 leat_value ev_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state) {
-  surroundings around = enter(e, state);
+  ev_context around = enter(e, state);
   used u = begin_use(e, e->graph->nodes.count);
   leat_span span = stmt->init->span;
   ev value =
       stmt->absolute ? ev_expr(e, stmt->init, NULL) : ev_value_as(e, stmt->init, &state->type);
   leat_value tensor = tensor_of(e, value, state, span);
   if (tensor.node && !check_used(&u, state, tensor, span)) tensor.node = NULL;
-  if (tensor.node && u.inside) tensor = take_outside(&u, around.from.body, tensor);
+  if (tensor.node && u.inside) tensor = take_outside(&u, around.body, tensor);
   leat_arena_destroy(u.scratch);
-  leave(e, &around);
+  e->at = around;
   return tensor;
 }
 
@@ -285,9 +262,10 @@ bool ev_constant_of(evaluator *e, leat_value value, leat_span span, leat_tensor 
 
 // The nodes that it is computed from leave no trace.
 bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, leat_tensor *out) {
-  leat_state stand_in = {.name = leat_intern_path(e->strings, e->path, param->name), .type = *type};
+  leat_state stand_in = {.name = leat_intern_path(e->strings, e->at.path, param->name),
+                         .type = *type};
   leat_span span = param->value->span;
-  surroundings around = enter(e, &stand_in);
+  ev_context around = enter(e, &stand_in);
   ev_trial trial;
   ev_trial_begin(e, &trial, NULL);
   leat_diag_mute(e->diag, trial.mute); // it is evaluated only here
@@ -309,6 +287,6 @@ bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, 
     leat_arena_destroy(u.scratch);
   }
   ev_trial_end(e, &trial);
-  leave(e, &around);
+  e->at = around;
   return ok;
 }

@@ -4,7 +4,7 @@
 
 static leat_value zero(evaluator *e, leat_span span) {
   leat_builder builder = ev_builder(e, span);
-  const char *name = leat_intern_path(e->strings, e->path, leat_intern(e->strings, "const"));
+  const char *name = leat_intern_path(e->strings, e->at.path, leat_intern(e->strings, "const"));
   return leat_build_scalar_i64(&builder, name, LEAT_i64, 0);
 }
 
@@ -12,9 +12,9 @@ static leat_value zero(evaluator *e, leat_span span) {
 static leat_value iteration_of(evaluator *e, ev_region *region) {
   if (region->op != LEAT_OP_while_loop) return (leat_value){0};
   if (!region->iteration) {
-    ev_stepped from = ev_step_out(e);
+    ev_context from = ev_step_out(e);
     leat_value first = zero(e, region->span);
-    ev_step_back(e, from);
+    e->at = from;
     region->iteration = leat_region_add(&region->built, first) + 1;
   }
   return leat_region_parameter(&region->built, "iteration", region->iteration - 1);
@@ -29,14 +29,14 @@ static ev mix(evaluator *e, ev count, leat_value iteration, leat_span span) {
 // Of the loops around, the outermost first. Outer numbers are captured.
 static ev mix_all(evaluator *e, ev_region *region, ev count, leat_span span) {
   if (!region) return count;
-  count = mix_all(e, region->outer, count, span);
-  ev_stepped from = ev_step_to(e, region);
+  count = mix_all(e, region->around.region, count, span);
+  ev_context from = ev_step_to(e, region);
   leat_value iteration = iteration_of(e, region);
-  ev_step_back(e, from);
+  e->at = from;
   return iteration.node ? mix(e, count, iteration, span) : count;
 }
 
 ev ev_region_count(evaluator *e, ev count, leat_span span) {
-  bool counts = e->region && !e->initialising && !e->absolute;
-  return counts ? mix_all(e, e->region, count, span) : count;
+  bool counts = e->at.region && !e->at.initialising && !e->at.absolute;
+  return counts ? mix_all(e, e->at.region, count, span) : count;
 }

@@ -162,22 +162,19 @@ static ev call_as(evaluator *e, const ev_function *function, const ev_argument *
 // not take are floats to it, as they are to an op.
 ev ev_call_library_on_numbers(evaluator *e, const ev_function *function, const ev_argument *args,
                               uint32_t count, leat_span span) {
-  if (e->on_numbers || e->stopped || !takes_numbers(function, args, count)) return ev_none();
+  if (e->at.on_numbers || e->stopped || !takes_numbers(function, args, count)) return ev_none();
   bool bools = has_kind(args, count, EV_BOOL), floats = has_kind(args, count, EV_FLOAT);
   leat_dtype dtype = bools ? LEAT_bool : floats ? LEAT_f64 : LEAT_i64;
   leat_arena *arena = leat_arena_create();
   leat_state stand_in = {.name = function->name}; // its body is pure, and binds no names that last
-  leat_state *initialising = e->initialising;
   ev_trial trial;
   ev_trial_begin(e, &trial, leat_graph_create(arena, e->strings, "numbers"));
-  e->on_numbers = true;
-  e->initialising = &stand_in;
+  e->at.on_numbers = true;
+  e->at.initialising = &stand_in;
   ev result = call_as(e, function, args, count, dtype, span);
   if (result.kind == EV_NONE && dtype == LEAT_i64)
     result = call_as(e, function, args, count, LEAT_f64, span);
-  e->on_numbers = false;
   ev_trial_end(e, &trial);
-  e->initialising = initialising;
   leat_arena_destroy(arena);
   return result;
 }

@@ -125,9 +125,9 @@ static bool shape_list(evaluator *e, const op_call *call, ev value, leat_span sp
   }
   leat_dim *dims;
   value = ev_as_known(e, value);
-  if (call->op == LEAT_OP_reshape && !e->absolute) value = fill_hole(e, call, value, span);
+  if (call->op == LEAT_OP_reshape && !e->at.absolute) value = fill_hole(e, call, value, span);
   // Padding by a negative number takes elements away.
-  bool signed_too = call->op == LEAT_OP_pad || e->absolute;
+  bool signed_too = call->op == LEAT_OP_pad || e->at.absolute;
   if (signed_too ? !ev_as_offsets(e, value, most_items(call), span, &dims, &out->count)
                  : !ev_as_dims(e, value, span, &dims, &out->count))
     return false;
@@ -149,7 +149,7 @@ static bool convert_attr(evaluator *e, const op_call *call, int index, leat_attr
   leat_span span = call->given[index]->span;
   const char *name = info->name;
   // Of users; what a pass has left, the shape rule judges.
-  bool axis = !strcmp(name, "axis") && call->op != LEAT_OP_iota && !e->absolute;
+  bool axis = !strcmp(name, "axis") && call->op != LEAT_OP_iota && !e->at.absolute;
   switch (info->kind) {
   case LEAT_ATTR_INT:
     value = ev_as_known(e, value);
@@ -170,7 +170,7 @@ static bool convert_attr(evaluator *e, const op_call *call, int index, leat_attr
   case LEAT_ATTR_DTYPE:
     out->i = value.i;
     return expect(e, call, name, EV_DTYPE, "a dtype", value, span);
-  case LEAT_ATTR_DIM: return (e->absolute ? ev_as_offset : ev_as_dim)(e, value, span, &out->dim);
+  case LEAT_ATTR_DIM: return (e->at.absolute ? ev_as_offset : ev_as_dim)(e, value, span, &out->dim);
   case LEAT_ATTR_INTS: return int_list(e, call, name, value, axis, span, out);
   case LEAT_ATTR_DIMS: return shape_list(e, call, value, span, out);
   case LEAT_ATTR_TYPE:
@@ -352,7 +352,7 @@ static bool holds_tensor(ev list) {
 // Positional arguments are the inputs, then attributes in the table's order. Of a variadic op all
 // are inputs, a list's items too, but for a string; of a random op none: the count goes by name.
 static bool sort_arguments(evaluator *e, op_call *call, const ev_argument *args, uint32_t count) {
-  bool random = ev_is_random(call->op) && !e->absolute;
+  bool random = ev_is_random(call->op) && !e->at.absolute;
   bool variadic = call->info->max_inputs == LEAT_ANY_INPUTS;
   int next_attr = random ? 2 : 0; // seed and key go by name
   for (uint32_t i = 0; i < count; i++) {
@@ -361,7 +361,7 @@ static bool sort_arguments(evaluator *e, op_call *call, const ev_argument *args,
                          : !random && call->input_count < (uint32_t)call->info->max_inputs;
     if (arg->key && random && !strcmp(arg->key, "count") && !call->input_count) {
       call->args[call->input_count++] = arg->value;
-    } else if (arg->key && e->absolute && !strcmp(arg->key, "at")) {
+    } else if (arg->key && e->at.absolute && !strcmp(arg->key, "at")) {
       if (!give_place(e, call, arg)) return false;
     } else if (arg->key) {
       int attr = leat_op_attr_index(call->op, arg->key);
@@ -420,7 +420,7 @@ static uint32_t room_for_inputs(const ev_argument *args, uint32_t count) {
 // random_bits and permutation count by run_count() unless told; in an initialiser by 0.
 static void default_count(evaluator *e, op_call *call) {
   if (!ev_is_random(call->op) || call->input_count) return;
-  call->args[0] = e->initialising || !e->entry
+  call->args[0] = e->at.initialising || !e->at.entry
                       ? ev_int(0)
                       : ev_op(e, LEAT_OP_run_count, NULL, 0, NULL, call->span, NULL);
   call->input_count = 1;
@@ -507,9 +507,10 @@ static void note_number(evaluator *e, const op_call *call, leat_value result) {
 
 ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
               const char *hint) {
-  const char *other = e->absolute ? NULL : stands_for(op, args, count);
+  const char *other = e->at.absolute ? NULL : stands_for(op, args, count);
   if (other) return ev_call(e, ev_find_library(e, other), args, count, span, NULL, hint);
-  if (leat_op_info_of(op)->kind == LEAT_KIND_REGION && !e->absolute) return for_dumps(e, op, span);
+  if (leat_op_info_of(op)->kind == LEAT_KIND_REGION && !e->at.absolute)
+    return for_dumps(e, op, span);
   op_call call = {.op = op,
                   .span = span,
                   .info = leat_op_info_of(op),
@@ -519,22 +520,22 @@ ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
   uint32_t room = room_for_inputs(args, count);
   call.args = leat_new_array(e->arena, ev, room);
   call.inputs = leat_new_array(e->arena, leat_value, room);
-  bool shows = (op == LEAT_OP_print || op == LEAT_OP_assert) && !e->absolute;
+  bool shows = (op == LEAT_OP_print || op == LEAT_OP_assert) && !e->at.absolute;
   if (shows) args = as_shown(e, args, count);
   if (!args || !sort_arguments(e, &call, args, count)) return ev_error();
   default_count(e, &call);
   if (!check_count(e, &call)) return ev_error();
-  if (op == LEAT_OP_assert && !e->absolute && ev_holds(call.args[0])) return ev_nothing();
+  if (op == LEAT_OP_assert && !e->at.absolute && ev_holds(call.args[0])) return ev_nothing();
   count_iterations(e, &call);
-  if ((call.info->flags & LEAT_FLAG_STATE) && !e->absolute) return state_op(e, &call);
+  if ((call.info->flags & LEAT_FLAG_STATE) && !e->at.absolute) return state_op(e, &call);
   if (op == LEAT_OP_cast) settle_cast(e, &call);
   bool weak;
   if (!ev_as_inputs(e, op, call.args, call.input_count, span, call.inputs, &weak) ||
       !set_attrs(e, &call))
     return ev_error();
-  e->place = call.place;
+  e->at.place = call.place;
   ev result = ev_build(e, op, call.inputs, call.input_count, call.attrs, span, hint);
-  e->place = NULL;
+  e->at.place = NULL;
   if (weak) ev_note_weak(e, result, call.inputs, call.input_count);
   if (result.kind == EV_TENSOR && gives_number(e, &call)) note_number(e, &call, result.tensor);
   bool gives = result.kind != EV_TENSOR || result.tensor.node->output_count;

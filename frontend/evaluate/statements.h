@@ -38,7 +38,8 @@ void ev_bind_nothing(evaluator *e, const leat_stmt *stmt);
 
 // -- suffixes.c -----------------------------------------------------------------------------------
 typedef struct ev_placed {
-  const char *device, *state_device, *frame_device, *colocate;
+  ev_context around;
+  const char *frame_device;
   ev *awaited; // for each name in `after`; EV_NONE: it is bound further down
 } ev_placed;
 bool ev_enter_suffixes(evaluator *e, const leat_stmt *stmt, ev_placed *saved);

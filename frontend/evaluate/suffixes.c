@@ -79,7 +79,7 @@ static bool enter_on(evaluator *e, const leat_stmt *stmt) {
   if (where.kind == EV_LIST && where.list->names) { // replica_device(ps=…, worker=…)
     for (uint32_t i = 0; i < where.list->count; i++) {
       bool worker = !strcmp(where.list->names[i], "worker");
-      const char **device = worker ? &e->device : &e->state_device;
+      const char **device = worker ? &e->at.device : &e->at.state_device;
       if (!narrow_text(e, stmt, where.list->items[i], device)) return false;
     }
     return true;
@@ -88,7 +88,8 @@ static bool enter_on(evaluator *e, const leat_stmt *stmt) {
     ev_fail(e, stmt->on->span, "`on` takes a device's name, found %s", ev_kind_name(where));
     return false;
   }
-  return narrow_text(e, stmt, where, &e->device) && narrow_text(e, stmt, where, &e->frame->device);
+  return narrow_text(e, stmt, where, &e->at.device) &&
+         narrow_text(e, stmt, where, &e->frame->device);
 }
 
 // -- colocate -----------------------------------------------------------------------------------
@@ -97,11 +98,11 @@ static bool enter_colocate(evaluator *e, const leat_stmt *stmt) {
   const leat_expr *expr = stmt->colocate;
   ev value = ev_expr(e, expr, NULL);
   if (value.kind == EV_STATE)
-    e->colocate = value.state->name;
+    e->at.colocate = value.state->name;
   else if (value.kind == EV_TENSOR)
-    e->colocate = value.tensor.node->name;
+    e->at.colocate = value.tensor.node->name;
   else if (value.kind == EV_STRING && is_canonical(stmt)) // perhaps of what stands further down
-    e->colocate = leat_intern_n(e->strings, value.text, value.size);
+    e->at.colocate = leat_intern_n(e->strings, value.text, value.size);
   else if (value.kind != EV_ERROR)
     value = ev_fail(e, expr->span, "`colocate` names a tensor or a variable, this is %s",
                     ev_kind_name(value));
@@ -132,14 +133,14 @@ static void wait_for(evaluator *e, const leat_expr *name, ev awaited, uint32_t f
   if (!awaited_nodes(e, name, awaited, &before)) return;
   for (uint32_t i = 0; i < before.count; i++) {
     const leat_node *node = before.items[i];
-    if (node->graph != e->body || node->id < first || node->id >= end) continue;
+    if (node->graph != e->at.body || node->id < first || node->id >= end) continue;
     ev_fail(e, name->span, "`after` makes a cycle: `%s` would have to wait for itself", node->name);
     return;
   }
   if (!ev_spend(e, (uint64_t)(end - first) * before.count, name->span)) return;
   for (uint32_t i = first; i < end; i++)
-    if (e->body->nodes.items[i]->op != LEAT_OP_parameter)
-      leat_node_add_controls(e->body, e->body->nodes.items[i], before.items, before.count);
+    if (e->at.body->nodes.items[i]->op != LEAT_OP_parameter)
+      leat_node_add_controls(e->at.body, e->at.body->nodes.items[i], before.items, before.count);
 }
 
 // What a name in `after` stands for. A path may be an effect's, which has no value: its node is
@@ -176,12 +177,12 @@ void ev_resolve_pending(evaluator *e, uint32_t first) {
   e->frame->scope = scope;
   e->pending.count = first;
   leat_node *in_cycle;
-  if (!ev_failed(e) && !leat_graph_sort(e->body, &in_cycle))
+  if (!ev_failed(e) && !leat_graph_sort(e->at.body, &in_cycle))
     ev_fail(e, span, "`after` makes a cycle: `%s` would have to wait for itself", in_cycle->name);
 }
 
 void ev_body_ends(evaluator *e) {
-  ev_resolve_pending(e, e->region->pending);
+  ev_resolve_pending(e, e->at.region->pending);
   ev_region_close(e);
 }
 
@@ -193,7 +194,7 @@ static bool is_declaration(const leat_stmt *stmt) {
 }
 
 bool ev_enter_suffixes(evaluator *e, const leat_stmt *stmt, ev_placed *saved) {
-  *saved = (ev_placed){e->device, e->state_device, e->frame->device, e->colocate, NULL};
+  *saved = (ev_placed){e->at, e->frame->device, NULL};
   if (is_declaration(stmt) && (stmt->colocate || stmt->after.count)) {
     leat_span span = stmt->colocate ? stmt->colocate->span : stmt->after.items[0]->span;
     ev_fail(e, span,
@@ -206,7 +207,7 @@ bool ev_enter_suffixes(evaluator *e, const leat_stmt *stmt, ev_placed *saved) {
 }
 
 void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *saved) {
-  uint32_t end = e->body->nodes.count;
+  uint32_t end = e->at.body->nodes.count;
   for (uint32_t i = 0; saved->awaited && i < stmt->after.count; i++) {
     const leat_expr *name = stmt->after.items[i];
     if (saved->awaited[i].kind != EV_NONE)
@@ -216,8 +217,6 @@ void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *sav
                     (ev_pending_after){name, e->frame->scope, e->first_node, end});
   }
   if (stmt->after.count) ev_forget_reads(e, e->first_node);
-  e->device = saved->device;
-  e->state_device = saved->state_device;
+  e->at = saved->around;
   e->frame->device = saved->frame_device;
-  e->colocate = saved->colocate;
 }

@@ -8,22 +8,22 @@
 void ev_trial_begin(evaluator *e, ev_trial *trial, leat_graph *graph) {
   leat_builder builder = ev_builder(e, e->span);
   *trial = (ev_trial){.extent = ev_take_extent(e),
-                      .from = {e->region, e->body},
+                      .around = e->at,
                       .graph = e->graph,
                       .apart = leat_region_begin(&builder, "trial"),
                       .orders = e->orders,
-                      .effects = e->entry ? e->entry->effects.count : 0,
+                      .effects = e->at.entry ? e->at.entry->effects.count : 0,
                       .nodes = e->nodes,
                       .mute = leat_diag_mute(e->diag, true)};
   trial->apart.apart = true;
   if (graph) {
     graph->dims = e->graph->dims;
-    e->graph = e->body = graph;
+    e->graph = e->at.body = graph;
   } else {
-    e->body = leat_region_open(&trial->apart);
+    e->at.body = leat_region_open(&trial->apart);
   }
   e->nodes = e->graph->nodes.count; // what was there before stays as it is
-  e->region = NULL;
+  e->at.region = NULL;
   leat_map_init(&e->orders, e->arena);
 }
 
@@ -34,10 +34,10 @@ void ev_trial_end(evaluator *e, ev_trial *trial) {
   trial->extent.asked = e->asked.count;
   ev_roll_back(e, &trial->extent);
   leat_diag_mute(e->diag, trial->mute);
-  ev_step_back(e, trial->from);
+  e->at = trial->around;
   e->orders = trial->orders;
   e->nodes = trial->nodes;
-  if (e->entry) e->entry->effects.count = trial->effects;
+  if (e->at.entry) e->at.entry->effects.count = trial->effects;
 }
 
 static ev type_of_leaf(evaluator *e, ev leaf, leat_span span) {
@@ -93,7 +93,7 @@ static ev key_of(evaluator *e, const ev_builtin_call *call) {
     items[count++] = name ? ev_text(e, name, strlen(name)) : ev_none();
     if (!add_to_key(e, call->rest[i].value, &items[count++])) return ev_error();
   }
-  return tried || e->on_numbers ? ev_error() : ev_take_list(e, items, count);
+  return tried || e->at.on_numbers ? ev_error() : ev_take_list(e, items, count);
 }
 
 static bool is_same(ev a, ev b) {

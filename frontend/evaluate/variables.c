@@ -152,7 +152,7 @@ static bool options_of(evaluator *e, const leat_stmt *stmt, var_options *out) {
 
 static bool check_place(evaluator *e, const leat_stmt *stmt, const leat_type *type) {
   ev_frame *unnamed = e->frame->unnamed;
-  if (e->initialising) {
+  if (e->at.initialising) {
     ev_fail(e, stmt->span, "an initialiser is pure: it cannot declare a variable");
     return false;
   }
@@ -176,11 +176,13 @@ static leat_state *add_state(evaluator *e, const leat_stmt *stmt, const char *pa
                              const leat_type *type, const var_options *options) {
   if (!ev_claim_name(e, EV_VARIABLE, path, stmt->name_span)) return NULL;
   leat_state *state = leat_graph_add_state(e->graph, path, type);
-  state->trainable = options->trainable && !e->slots_of;
-  state->slot_of = options->slot_of ? options->slot_of : e->slots_of ? e->slots_of->name : NULL;
+  state->trainable = options->trainable && !e->at.slots_of;
+  state->slot_of = options->slot_of ? options->slot_of
+                   : e->at.slots_of ? e->at.slots_of->name
+                                    : NULL;
   state->container = options->container;
   state->device = e->frame->device;
-  if (!state->device && !state->slot_of && !stmt->absolute) state->device = e->state_device;
+  if (!state->device && !state->slot_of && !stmt->absolute) state->device = e->at.state_device;
   state->span = ev_place(e, stmt->span);
   state->place = options->place;
   ev_set(e, &e->states, state, (void *)stmt);

@@ -268,7 +268,7 @@ static bool body_again(const reversal *r, ev_again *how) {
     if (!next[i].node) return false;
     ev_give(r, 1, next[i]);
     uint32_t input = i < r->carried ? i : i == r->carried ? inputs : row++;
-    leat_region_carry(&e->region->built, input);
+    leat_region_carry(&e->at.region->built, input);
   }
   return true;
 }
@@ -276,7 +276,7 @@ static bool body_again(const reversal *r, ev_again *how) {
 // What is carried, or captured, with the axes that it grows along.
 static bool add_input(const reversal *r, const ev_again *how, uint32_t i) {
   const leat_node *loop = r->node;
-  leat_region *built = &r->e->region->built;
+  leat_region *built = &r->e->at.region->built;
   bool dropped = i < r->carried && how->drops && ev_appends(r, i);
   leat_value value = how->from && i < r->carried ? how->from[i] : loop->inputs[i];
   if (dropped) value = ev_no_rows(r, i);
@@ -361,12 +361,12 @@ void ev_replace_loop(const reversal *r, leat_node *by, const ev_again *how) {
   evaluator *e = r->e;
   const leat_graph *bodies[] = {r->condition, r->body};
   leat_vec_push(e->arena, &e->replaced, (ev_replaced){r->node, by});
-  take_dims(e->body, by, r->node);
+  take_dims(e->at.body, by, r->node);
   for (int b = 0; b < 2; b++) {
     for (uint32_t i = 0; i < bodies[b]->params.count; i++)
-      leat_graph_rename_node(e->body, how->params[b][i].node, bodies[b]->params.items[i]->name);
+      leat_graph_rename_node(e->at.body, how->params[b][i].node, bodies[b]->params.items[i]->name);
     for (uint32_t i = 0; i < bodies[b]->nodes.count; i++)
-      if (how->copies[b][i]) take_names(e->body, how->copies[b][i], bodies[b]->nodes.items[i]);
-    leat_graph_rename_node(e->body, leat_node_body(by, b)->yield, bodies[b]->yield->name);
+      if (how->copies[b][i]) take_names(e->at.body, how->copies[b][i], bodies[b]->nodes.items[i]);
+    leat_graph_rename_node(e->at.body, leat_node_body(by, b)->yield, bodies[b]->yield->name);
   }
 }

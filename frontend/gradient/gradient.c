@@ -146,29 +146,23 @@ static void mark_reaching(walk *w, const ev *targets, uint32_t target_count) {
 // -- Names and places of gradient nodes ---------------------------------------------------------
 
 static const char *gradient_name(evaluator *e, const leat_node *node) {
-  if (!e->entry) return leat_intern_path(e->strings, "grad", node->name);
-  const char *entry = e->entry->name, *path = node->name;
+  if (!e->at.entry) return leat_intern_path(e->strings, "grad", node->name);
+  const char *entry = e->at.entry->name, *path = node->name;
   size_t length = strlen(entry);
   if (!strncmp(path, entry, length) && path[length] == '/') path += length + 1;
   return leat_intern_join(e->strings, entry, "/grad/", path);
 }
 
-ev_surroundings ev_enter(evaluator *e, const char *path, const leat_node *like) {
-  ev_surroundings saved = {e->gradient_path, e->device, e->colocate};
-  e->gradient_path = path;
-  e->device = like->device;
-  e->colocate = like->colocate;
-  return saved;
+ev_context ev_enter(evaluator *e, const char *path, const leat_node *like) {
+  ev_context around = e->at;
+  e->at.gradient_path = path;
+  e->at.device = like->device;
+  e->at.colocate = like->colocate;
+  return around;
 }
 
-static ev_surroundings enter_node(evaluator *e, const leat_node *node) {
+static ev_context enter_node(evaluator *e, const leat_node *node) {
   return ev_enter(e, gradient_name(e, node), node);
-}
-
-void ev_leave(evaluator *e, ev_surroundings saved) {
-  e->gradient_path = saved.gradient_path;
-  e->device = saved.device;
-  e->colocate = saved.colocate;
 }
 
 // A number in the whole shape of `type`.
@@ -278,7 +272,7 @@ static ev call_rule(walk *w, const ev_function *rule, leat_node *node) {
                     .call = w->span,
                     .scope = ev_scope_new(e, rule->library ? NULL : e->globals),
                     .instance = e->frame->instance,
-                    .path = e->path,
+                    .path = e->at.path,
                     .calls = e->frame->calls + 1,
                     .errors = leat_diag_errors(e->diag),
                     .result = ev_none()};
@@ -437,9 +431,9 @@ static bool walk_back(walk *w) {
     leat_node *node = w->all.nodes[i];
     if (!w->marks[i].reaches || node->input_count == 0) continue;
     if (!ev_spend(e, 1, w->span)) return false;
-    ev_surroundings saved = enter_node(e, node);
+    ev_context around = enter_node(e, node);
     bool ok = pass_on(w, node);
-    ev_leave(e, saved);
+    e->at = around;
     if (!ok) return false;
   }
   return true;
@@ -460,9 +454,9 @@ static bool sum_reads(walk *w, leat_map *sums) {
     if (!state) continue;
     ev *sum = leat_map_get(sums, state);
     if (!sum) leat_map_set(sums, state, sum = leat_new(w->scratch, ev));
-    ev_surroundings saved = enter_node(w->e, node);
+    ev_context around = enter_node(w->e, node);
     *sum = sum_of(w, *sum, *partial);
-    ev_leave(w->e, saved);
+    w->e->at = around;
     if (sum->kind == EV_ERROR) return false;
   }
   return true;
@@ -533,13 +527,13 @@ static bool check_loss(evaluator *e, leat_value loss, leat_span span) {
 // Loops that have become others meanwhile; ids change.
 static void replace_loops(evaluator *e, uint32_t from) {
   for (uint32_t i = from; i < e->replaced.count; i++)
-    leat_graph_take_over(e->body, e->replaced.items[i].loop, e->replaced.items[i].by);
+    leat_graph_take_over(e->at.body, e->replaced.items[i].loop, e->replaced.items[i].by);
   e->replaced.count = from;
 }
 
 // As far as ys go. around: not through the open body alone.
 static walk begin(evaluator *e, bool around, const leat_value *ys, uint32_t count, leat_span span) {
-  walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .end = e->body->nodes.count};
+  walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .end = e->at.body->nodes.count};
   w.all = ev_number_nodes(e, around, w.scratch);
   uint32_t end = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -557,9 +551,9 @@ static bool begin_with(walk *w, const ev_seeds *seeds) {
     leat_value y = seeds->ys[i];
     ev *partial = partial_of(w, y), given = seeds->dys[i];
     if (!partial || given.kind == EV_ERROR) continue;
-    ev_surroundings saved = enter_node(w->e, y.node);
+    ev_context around = enter_node(w->e, y.node);
     *partial = sum_of(w, *partial, given);
-    ev_leave(w->e, saved);
+    w->e->at = around;
     if (partial->kind == EV_ERROR) return false;
   }
   return true;
@@ -584,9 +578,9 @@ ev ev_gradient_list(evaluator *e, const ev_seeds *seeds, const char *of, ev targ
 
 ev ev_loss_gradients(evaluator *e, leat_value loss, ev targets, leat_span span) {
   if (!ev_check_targets(e, targets, false, span) || !check_loss(e, loss, span)) return ev_error();
-  ev_surroundings saved = enter_node(e, loss.node);
+  ev_context around = enter_node(e, loss.node);
   ev one = ev_tensor(filled(e, 1, leat_value_type(loss), span));
-  ev_leave(e, saved);
+  e->at = around;
   ev_seeds seeds = {&loss, &one, 1};
   return ev_gradient_list(e, &seeds, "the loss", targets, span);
 }

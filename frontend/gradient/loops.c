@@ -100,7 +100,7 @@ static leat_node *close_loop(const reversal *r, bool ok, const results *all) {
   }
   for (uint32_t i = 0; i < all->count; i++) {
     ev_give(r, 1, all->values[i]);
-    leat_region_carry(&e->region->built, all->inputs[i]);
+    leat_region_carry(&e->at.region->built, all->inputs[i]);
   }
   return ev_region_end(e, NULL);
 }
@@ -191,11 +191,11 @@ static bool recall(const reversal *r, const backward *b, leat_value count, leat_
 // A tensor with a row for each turn, which in this one is `value`.
 static void stack_up(const reversal *r, backward *b, leat_value count, leat_value value) {
   evaluator *e = r->e;
-  ev_stepped from = ev_step_out(e);
+  ev_context from = ev_step_out(e);
   leat_value rows = ev_new_rows(r, leat_value_type(value), *b->history->turns);
-  ev_step_back(e, from);
+  e->at = from;
   if (!rows.node) return add_result(&b->results, 0, rows);
-  uint32_t input = leat_region_add(&e->region->built, rows);
+  uint32_t input = leat_region_add(&e->at.region->built, rows);
   add_result(&b->results, input, ev_set_row(r, ev_parameter(r, "rows", input), count, value));
 }
 
@@ -213,13 +213,13 @@ static void append(const reversal *r, backward *b, ev gradient) {
   leat_value count = ev_row_count(e, gradient, r->span);
   leat_value first[3] = {{0}};
   uint32_t inputs[3];
-  ev_stepped from = ev_step_out(e);
+  ev_context from = ev_step_out(e);
   for (int i = 0; i < 2; i++) first[i] = new_table(r, parts[i], *b->history->turns);
   first[2] = ev_number(r, 0);
-  ev_step_back(e, from);
+  e->at = from;
   for (int i = 0; i < 3; i++) {
     if (!first[i].node) return add_result(&b->results, 0, first[i]);
-    inputs[i] = leat_region_add(&e->region->built, first[i]);
+    inputs[i] = leat_region_add(&e->at.region->built, first[i]);
   }
   leat_value at = ev_parameter(r, "count", inputs[2]);
   for (int i = 0; i < 2; i++) {
@@ -244,9 +244,9 @@ static bool stays_sparse(const reversal *r, const backward *b, ev gradient) {
   leat_dim all;
   int looks = 100;
   if (gradient.kind != EV_ROWS || !b->history->turns) return false;
-  if (!r->e->region->outer && is_fixed(gradient.rows->indices, &looks)) return false;
+  if (!r->e->at.region->around.region && is_fixed(gradient.rows->indices, &looks)) return false;
   const leat_type *type = leat_value_type(gradient.rows->values);
-  return type->rank < LEAT_MAX_RANK && !leat_graph_binds(r->e->body, type) &&
+  return type->rank < LEAT_MAX_RANK && !leat_graph_binds(r->e->at.body, type) &&
          leat_dim_mul(r->e->graph->dims, *b->history->turns, type->dims[0], &all);
 }
 
@@ -538,7 +538,7 @@ static double bytes_kept(const reversal *r) {
   double bytes = 0;
   for (uint32_t i = 0; i < all.count; i++) {
     const leat_node *node = all.nodes[i];
-    if (node->info->kind != LEAT_KIND_REGION || node->entry != r->e->entry) continue;
+    if (node->info->kind != LEAT_KIND_REGION || node->entry != r->e->at.entry) continue;
     for (uint32_t k = 0; k < node->output_count; k++)
       if (isfinite(bytes_of(&node->outputs[k]))) bytes += bytes_of(&node->outputs[k]);
   }
@@ -644,7 +644,7 @@ static leat_node *reverse(const reversal *r, history *h) {
   bool limited = r->e->options.memory_limit, fits = known && rows_fit(r, turns);
   if (fits && exact && !limited) h->turns = &turns;
   if (fits) return keep_rows(r, turns, h) ? reverse_rows(r, h) : NULL;
-  bool chunks = r->e->region || limited;
+  bool chunks = r->e->at.region || limited;
   if (!chunks && can_append(r)) return append_rows(r, h, &turns) ? reverse_rows(r, h) : NULL;
   if (!count_iterations(r, chunks, h)) return NULL;
   if (chunks) return reverse_chunks(r, h, chunk_size(r, known ? &turns : NULL));

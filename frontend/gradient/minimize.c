@@ -73,8 +73,8 @@ static bool check_shared(evaluator *e, const application *a, const leat_state *s
 
 static void remember_slots(evaluator *e, const application *a, const char *path) {
   slot_maker *maker = leat_new(e->arena, slot_maker);
-  const char *name = e->entry ? e->entry->name : NULL;
-  *maker = (slot_maker){a->span, e->frame->instance, e->entry, name};
+  const char *name = e->at.entry ? e->at.entry->name : NULL;
+  *maker = (slot_maker){a->span, e->frame->instance, e->at.entry, name};
   ev_set(e, &e->slot_makers, path, maker);
 }
 
@@ -93,21 +93,17 @@ static bool update(evaluator *e, const application *a, leat_state *state, ev gra
                     .scope = outer->scope,
                     .call = a->span,
                     .instance = state->name,
-                    .path = e->path,
+                    .path = e->at.path,
                     .calls = outer->calls + 1};
-  leat_state *slots_of = e->slots_of;
-  const char *path = e->path, *device = e->device, *colocate = e->colocate;
+  const ev_context around = e->at;
   e->frame = &frame;
-  e->path = leat_intern_path(e->strings, e->entry ? e->entry->name : "", state->name);
-  e->device = NULL;
-  e->colocate = state->name;
-  e->slots_of = state;
+  e->at.path = leat_intern_path(e->strings, e->at.entry ? e->at.entry->name : "", state->name);
+  e->at.device = NULL;
+  e->at.colocate = state->name;
+  e->at.slots_of = state;
   ev result = ev_call(e, a->optimiser.function, args, a->rest_count + 2, a->span, a->name, NULL);
   e->frame = outer;
-  e->path = path;
-  e->device = device;
-  e->colocate = colocate;
-  e->slots_of = slots_of;
+  e->at = around;
   if (e->graph->states.count > states || is_superseded(maker)) remember_slots(e, a, slots);
   return result.kind != EV_ERROR;
 }

@@ -17,7 +17,7 @@ typedef struct joiner {
 } joiner;
 
 ev_made ev_made_since(evaluator *e, uint32_t first, leat_arena *scratch) {
-  const leat_graph *graph = e->body;
+  const leat_graph *graph = e->at.body;
   ev_made made = {.scratch = scratch, .first = first, .end = graph->nodes.count};
   made.uses = leat_new_array(scratch, uint32_t, (size_t)(made.end - first) + 1);
   for (uint32_t id = first; id < made.end; id++) {
@@ -30,7 +30,7 @@ ev_made ev_made_since(evaluator *e, uint32_t first, leat_arena *scratch) {
 
 static bool is_made(const joiner *j, const leat_node *node, uint32_t uses) {
   const ev_made *made = j->made;
-  return node->graph == j->e->body && node->id >= made->first && node->id < made->end &&
+  return node->graph == j->e->at.body && node->id >= made->first && node->id < made->end &&
          !node->control_count && made->uses[node->id - made->first] <= uses;
 }
 
@@ -116,8 +116,8 @@ ev ev_join_products(evaluator *e, const ev_made *made, ev sum, leat_span span) {
   find_terms(&j, sum.tensor);
   if (!is_worth_it(&j, leat_value_type(sum.tensor))) return sum;
   const leat_node *first = j.products.items[0].node;
-  ev_surroundings saved = ev_enter(e, first->name, first);
+  ev_context around = ev_enter(e, first->name, first);
   sum = join(&j);
-  ev_leave(e, saved);
+  e->at = around;
   return sum;
 }

@@ -11,7 +11,7 @@
 
 // Of the open body: the other one can say that it has none.
 static bool can_give_rows(const reversal *r, const ev_rows *rows) {
-  return !leat_graph_binds(r->e->body, leat_value_type(rows->values));
+  return !leat_graph_binds(r->e->at.body, leat_value_type(rows->values));
 }
 
 // The open body is that of one side: its gradients of the wanted inputs, sparse rows or tensors, or

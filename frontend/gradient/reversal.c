@@ -29,9 +29,9 @@ leat_value ev_number(const reversal *r, int64_t number) {
 }
 
 leat_value ev_parameter(const reversal *r, const char *name, uint32_t input) {
-  return leat_region_parameter(&r->e->region->built, name, input);
+  return leat_region_parameter(&r->e->at.region->built, name, input);
 }
 
 void ev_give(const reversal *r, uint32_t body, leat_value value) {
-  leat_region_give(&r->e->region->built, body, value);
+  leat_region_give(&r->e->at.region->built, body, value);
 }

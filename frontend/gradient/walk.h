@@ -35,12 +35,8 @@ bool ev_check_targets(evaluator *e, ev targets, bool may_be_rows, leat_span span
 // The trainable variables that the loss depends on, in the order of declaration.
 ev ev_trainables(evaluator *e, leat_value loss, leat_span span);
 
-// What new nodes are called, and where they run: as `like`; the caller puts it back.
-typedef struct ev_surroundings {
-  const char *gradient_path, *device, *colocate;
-} ev_surroundings;
-ev_surroundings ev_enter(evaluator *e, const char *path, const leat_node *like);
-void ev_leave(evaluator *e, ev_surroundings saved);
+// What new nodes are called, and where they run: as `like`; the caller puts back what e->at was.
+ev_context ev_enter(evaluator *e, const char *path, const leat_node *like);
 
 // -- products.c -----------------------------------------------------------------------------------
 // The nodes [first, end) of the open body, and how many inputs among them each is.

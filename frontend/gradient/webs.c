@@ -301,7 +301,7 @@ static leat_value identity(evaluator *e, leat_value value, leat_span span) {
 
 // What stands for a node that is not done again: it lives as that.
 static void stand_in(ev_repetition *copies, const leat_node *node, leat_value value) {
-  leat_graph *graph = copies->e->body;
+  leat_graph *graph = copies->e->at.body;
   leat_value copy = identity(copies->e, value, node->span);
   for (uint32_t i = 1; i < node->input_count; i++) {
     leat_value input = ev_repeated(copies, node->inputs[i]);
@@ -437,7 +437,7 @@ static bool raise_copies(const web *w, leat_graph *body, leat_raised *wanted, ui
   }
   for (uint32_t i = 0; i < count; i++)
     if (wanted[i].value.node) wanted[i].value = leat_region_origin(wanted[i].value);
-  adopt(e->body, body);
+  adopt(e->at.body, body);
   return ev_set_found_calls(&calls);
 }
 
@@ -468,10 +468,10 @@ static bool raise_part(web *w, const ev_seeds *seeds, const ev *targets, uint32_
       !make_zeros(w, targets, count, zeros))
     return false;
   leat_builder builder = ev_builder(e, w->span);
-  leat_region region = leat_region_begin(&builder, e->path);
-  e->body = leat_region_open(&region);
+  leat_region region = leat_region_begin(&builder, e->at.path);
+  e->at.body = leat_region_open(&region);
   ev_repetition copies = copy_part(w, targets, zeros, count);
-  e->body = builder.graph;
+  e->at.body = builder.graph;
   leat_region_close(&region);
   leat_raised *raised = list_wanted(w, seeds, &copies);
   bool ok = raise_copies(w, region.bodies[0].graph, raised, seeds->count + w->leaves.count);
@@ -507,7 +507,7 @@ bool ev_raise_webs(evaluator *e, bool around, const ev_seeds *seeds, const ev *t
   }
   if (any) {
     ok = raise_part(&w, seeds, targets, count, out);
-    ok = leat_graph_sort(e->body, &in_cycle) && ok;
+    ok = leat_graph_sort(e->at.body, &in_cycle) && ok;
   }
   leat_arena_destroy(w.scratch);
   return ok;
@@ -520,7 +520,7 @@ static ev scalar_like(evaluator *e, leat_value value, leat_dtype dtype, leat_spa
   leat_builder builder = ev_builder(e, span);
   leat_value holder = identity(e, value, span);
   ev scalar = ev_tensor(leat_build_scalar_i64(&builder, ev_node_name(e, NULL, "const"), dtype, 0));
-  if (scalar.kind == EV_TENSOR) leat_node_add_control(e->body, scalar.tensor.node, holder.node);
+  if (scalar.kind == EV_TENSOR) leat_node_add_control(e->at.body, scalar.tensor.node, holder.node);
   return scalar;
 }
 

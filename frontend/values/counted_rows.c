@@ -93,7 +93,7 @@ ev ev_add_counted(evaluator *e, ev tensor, ev rows, leat_span span) {
 
 ev ev_settle_rows(evaluator *e, ev value, leat_span span) {
   if (value.kind != EV_ROWS || !value.rows->count.node) return value;
-  if (e->region) {
+  if (e->at.region) {
     leat_value whole = ev_rows_dense(e, value, span);
     return whole.node ? ev_tensor(whole) : ev_error();
   }

@@ -98,6 +98,24 @@ typedef struct ev_pending_after { // a name in `after [...]` that is bound furth
   uint32_t first_node, end_node; // the nodes that wait
 } ev_pending_after;
 
+// What surrounds the statement being evaluated: whoever changes it puts back what it was.
+typedef struct ev_context {
+  leat_entry *entry;
+  leat_graph *body;          // that nodes are made in: the graph, or a body that is open
+  struct ev_region *region;  // the innermost that is open (region.h); NULL: none
+  const char *path;          // of the nodes being made: "train/net/hidden"
+  const char *gradient_path; // set inside a gradient rule: the name of all its nodes
+  const char *device;        // constraint on the nodes being made
+  const char *state_device;  // where an enclosing replica_device puts variables
+  const char *colocate;
+  leat_state *initialising; // set inside an initialiser
+  leat_state *slots_of;     // set inside an optimiser: whose slots its variables are
+  const char *place;        // of the node that canonical text makes, where it says so; else NULL
+  bool absolute;   // the statement is canonical text: calls are of bare ops, nothing is implied
+  bool on_numbers; // a function of the library computes a number
+  bool training;
+} ev_context;
+
 struct leat_frontend {
   leat_data_file loaded;   // what a `load` of the text that is evaluated has read last
   const char *loaded_path; // NULL: nothing
@@ -148,25 +166,12 @@ struct leat_frontend {
   leat_last_text *last;
   leat_text known; // last->known while it is evaluated
 
-  // What surrounds the statement being evaluated.
-  leat_entry *entry;
+  // Of the statement being evaluated.
+  ev_context at;
   ev_frame *frame;
-  leat_graph *body;          // that nodes are made in: the graph, or a body that is open
-  struct ev_region *region;  // the innermost that is open (region.h); NULL: none
-  struct ev_loops *loops;    // what is known of loops that are evaluated (carried.c); NULL: nothing
-  const char *path;          // of the nodes being made: "train/net/hidden"
-  const char *gradient_path; // set inside a gradient rule: the name of all its nodes
-  const char *device;        // constraint on the nodes being made
-  const char *state_device;  // where an enclosing replica_device puts variables
-  const char *colocate;
-  leat_state *initialising; // set inside an initialiser
-  bool on_numbers;          // a function of the library computes a number
-  leat_state *slots_of;     // set inside an optimiser: whose slots its variables are
-  bool absolute;     // the statement is canonical text: calls are of bare ops, nothing is implied
-  const char *place; // of the node that canonical text makes, where it says so; else NULL
-  bool training;
-  uint32_t first_node; // of the statement
-  leat_span span;      // of the statement
+  struct ev_loops *loops; // what is known of loops that are evaluated (carried.c); NULL: nothing
+  uint32_t first_node;    // of the statement
+  leat_span span;         // of the statement
 };
 
 // Limits, so that no text takes more than about three seconds and a GB.

@@ -40,10 +40,10 @@ bool ev_enter_instance(evaluator *e, const ev_function *function, const char *pa
 // Past the `/` or the `../` that the path begins with; NULL: reported.
 static const char *begin_path(evaluator *e, const char *path, leat_span span, ev_instance *out) {
   const ev_frame *frame = e->frame;
-  *out = (ev_instance){frame->instance, e->path, frame->unnamed};
+  *out = (ev_instance){frame->instance, e->at.path, frame->unnamed};
   if (*path == '/') {
     const char *top = leat_intern(e->strings, "");
-    *out = (ev_instance){top, e->entry ? e->entry->name : top, NULL};
+    *out = (ev_instance){top, e->at.entry ? e->at.entry->name : top, NULL};
     return path + 1;
   }
   while (!strncmp(path, "..", 2) && (path[2] == '/' || !path[2])) {
@@ -77,8 +77,8 @@ bool ev_find_state(evaluator *e, const char *path, leat_span span, leat_state **
   bool led = *path == '/' || !strncmp(path, "../", 3);
   const char *inner = leat_intern_path(e->strings, e->frame->instance, path);
   ev_instance place = {.instance = inner};
-  if (led && !e->absolute && !ev_find_place(e, path, span, &place)) return false;
-  *out = e->absolute ? NULL : leat_graph_find_state(e->graph, place.instance);
+  if (led && !e->at.absolute && !ev_find_place(e, path, span, &place)) return false;
+  *out = e->at.absolute ? NULL : leat_graph_find_state(e->graph, place.instance);
   if (!*out) *out = leat_graph_find_state(e->graph, path);
   return true;
 }

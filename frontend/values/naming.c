@@ -8,20 +8,20 @@
 #include <string.h>
 
 leat_builder ev_builder(evaluator *e, leat_span span) {
-  return (leat_builder){.graph = e->body,
+  return (leat_builder){.graph = e->at.body,
                         .diag = e->diag,
                         .span = ev_place(e, span),
-                        .device = e->device,
-                        .colocate = e->colocate,
-                        .entry = e->entry,
-                        .place = e->place,
-                        .infers = !e->absolute};
+                        .device = e->at.device,
+                        .colocate = e->at.colocate,
+                        .entry = e->at.entry,
+                        .place = e->at.place,
+                        .infers = !e->at.absolute};
 }
 
 const char *ev_node_name(evaluator *e, const char *hint, const char *fallback) {
-  if (e->gradient_path) return e->gradient_path;
+  if (e->at.gradient_path) return e->at.gradient_path;
   const char *name = hint ? hint : fallback;
-  return leat_intern_path(e->strings, e->path, name);
+  return leat_intern_path(e->strings, e->at.path, name);
 }
 
 const char *ev_name_within(const leat_entry *entry, const char *name) {

@@ -84,11 +84,11 @@ bool ev_is_pure(leat_op op) {
 }
 
 static bool check_pure(evaluator *e, leat_op op, leat_span span) {
-  if (!e->initialising) return true;
+  if (!e->at.initialising) return true;
   bool pure = ev_is_pure(op);
   if (!pure)
     ev_fail(e, span, "an initialiser is pure: `%s` has no place in that of `%s`", leat_op_name(op),
-            e->initialising->name);
+            e->at.initialising->name);
   return pure;
 }
 
@@ -138,8 +138,8 @@ ev ev_build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
   leat_value value = leat_build(&builder, name, op, inputs, count, attrs);
   if (!value.node) note_all_carried(e, inputs, count);
   bool plain = value.node && value.node->op == op; // not what the op is written in terms of
-  if (plain && !e->gradient_path) warn_of_lost_parameters(e, value.node, inputs, count, span);
-  if (plain && e->gradient_path) value = ev_fold_zeros(e, value, span);
+  if (plain && !e->at.gradient_path) warn_of_lost_parameters(e, value.node, inputs, count, span);
+  if (plain && e->at.gradient_path) value = ev_fold_zeros(e, value, span);
   return results_of(e, value);
 }
 
@@ -158,7 +158,7 @@ ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_
 
 static bool is_passed_on(const evaluator *e, ev value, uint32_t first) {
   const leat_node *node = value.kind == EV_TENSOR ? value.tensor.node : NULL;
-  return node && (node->graph != e->body || node->id < first);
+  return node && (node->graph != e->at.body || node->id < first);
 }
 
 static bool passes_on(const evaluator *e, const ev_list *list, uint32_t first) {
@@ -175,7 +175,8 @@ static ev own_tensor(evaluator *e, ev value, uint32_t first, leat_span span, con
 }
 
 ev ev_own(evaluator *e, ev result, uint32_t first, leat_span span, const char *hint) {
-  bool users = !ev_in_library(e->frame) && !e->initialising && !e->gradient_path && !e->absolute;
+  bool users =
+      !ev_in_library(e->frame) && !e->at.initialising && !e->at.gradient_path && !e->at.absolute;
   if (!users) return result;
   if (result.kind != EV_LIST) return own_tensor(e, result, first, span, hint);
   if (!passes_on(e, result.list, first)) return result;

@@ -3,7 +3,7 @@
 
 ev_numbered ev_number_nodes(const evaluator *e, bool around, leat_arena *arena) {
   ev_numbered n = {0};
-  const leat_graph *graph = e->body;
+  const leat_graph *graph = e->at.body;
   leat_vec_push(arena, &n.graphs, graph);
   while (around && graph->region) {
     graph = graph->region->builder.graph;

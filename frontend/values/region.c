@@ -9,38 +9,34 @@
 
 // -- Where nodes are made -------------------------------------------------------------------------
 
-static ev_stepped step(evaluator *e, ev_region *region, leat_graph *body) {
-  ev_stepped from = {e->region, e->body};
-  e->region = region;
-  e->body = body;
+static ev_context step(evaluator *e, ev_region *region, leat_graph *body) {
+  ev_context from = e->at;
+  e->at.region = region;
+  e->at.body = body;
   return from;
 }
 
-ev_stepped ev_step_out(evaluator *e) {
-  return step(e, e->region->outer, e->region->body);
+ev_context ev_step_out(evaluator *e) {
+  const ev_context *around = &e->at.region->around;
+  return step(e, around->region, around->body);
 }
 
-ev_stepped ev_step_to(evaluator *e, ev_region *region) {
+ev_context ev_step_to(evaluator *e, ev_region *region) {
   const leat_region *built = &region->built;
   return step(e, region, built->bodies[built->body_count - 1].graph);
 }
 
-ev_stepped ev_step_outermost(evaluator *e) {
+ev_context ev_step_outermost(evaluator *e) {
   return step(e, NULL, e->graph);
 }
 
-ev_stepped ev_step_into(evaluator *e, uint32_t body) {
-  return step(e, e->region, e->region->built.bodies[body].graph);
-}
-
-void ev_step_back(evaluator *e, ev_stepped from) {
-  e->region = from.region;
-  e->body = from.body;
+ev_context ev_step_into(evaluator *e, uint32_t body) {
+  return step(e, e->at.region, e->at.region->built.bodies[body].graph);
 }
 
 bool ev_is_taken_back_with_us(const evaluator *e, const leat_node *node) {
   bool made_before = node->graph == e->graph && node->id < e->nodes;
-  return node->graph == e->body && !made_before && node->entry == e->entry;
+  return node->graph == e->at.body && !made_before && node->entry == e->at.entry;
 }
 
 // -- State --------------------------------------------------------------------------------------
@@ -53,10 +49,10 @@ static ev_region_state *find_state(ev_region *region, const leat_state *state) {
 
 // Its value before the region is an input.
 static ev_region_state *add_state(evaluator *e, leat_state *state, leat_span span) {
-  ev_region *region = e->region;
-  ev_stepped from = ev_step_out(e);
+  ev_region *region = e->at.region;
+  ev_context from = ev_step_out(e);
   leat_value before = ev_read(e, state, span);
-  ev_step_back(e, from);
+  e->at = from;
   if (!before.node) return NULL;
   leat_vec_push(
       e->arena, &region->states,
@@ -65,12 +61,12 @@ static ev_region_state *add_state(evaluator *e, leat_state *state, leat_span spa
 }
 
 leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span) {
-  ev_region_state *s = find_state(e->region, state);
+  ev_region_state *s = find_state(e->at.region, state);
   if (!s) s = add_state(e, state, span);
   if (!s) return (leat_value){0};
   if (!s->now.node) {
     const char *name = leat_path_last(state->name);
-    s->now = leat_region_parameter(&e->region->built, name, s->input);
+    s->now = leat_region_parameter(&e->at.region->built, name, s->input);
     ev_set(e, &e->body_reads, s->now.node, state);
   }
   return s->now;
@@ -81,14 +77,14 @@ leat_state *ev_state_read(const evaluator *e, const leat_node *node) {
 }
 
 leat_value ev_region_last_read(evaluator *e, const leat_state *state) {
-  const ev_region_state *s = find_state(e->region, state);
+  const ev_region_state *s = find_state(e->at.region, state);
   return s ? s->now : (leat_value){0};
 }
 
 // Whether a value of the open body may be dead.
 static bool has_primitives(const evaluator *e) {
-  for (uint32_t i = 0; i < e->body->nodes.count; i++)
-    if (leat_op_last_phase(e->body->nodes.items[i]->op) < LEAT_PHASE_RAISED) return true;
+  for (uint32_t i = 0; i < e->at.body->nodes.count; i++)
+    if (leat_op_last_phase(e->at.body->nodes.items[i]->op) < LEAT_PHASE_RAISED) return true;
   return false;
 }
 
@@ -107,7 +103,7 @@ static leat_value assigned(evaluator *e, leat_state *state, leat_value value) {
 static void pass_reads_on(evaluator *e, const ev_region_state *s, leat_value left) {
   if (!leat_dtype_in_class(leat_value_type(left)->dtype, LEAT_CLASS_INEXACT)) return;
   const char *name = leat_path_last(s->state->name);
-  ev before = ev_tensor(leat_region_parameter(&e->region->built, name, s->input));
+  ev before = ev_tensor(leat_region_parameter(&e->at.region->built, name, s->input));
   ev result = ev_tensor(left);
   const ev_list *args = ev_make_list(e, &before, 1).list;
   ev_record_call(e, ev_find_gradient(e, "identity"), args, &result, 1);
@@ -116,7 +112,7 @@ static void pass_reads_on(evaluator *e, const ev_region_state *s, leat_value lef
 void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
   leat_value before = ev_region_read(e, state, e->span);
   if (!before.node) return;
-  ev_region_state *s = find_state(e->region, state);
+  ev_region_state *s = find_state(e->at.region, state);
   value = assigned(e, state, value);
   leat_builder builder = ev_builder(e, e->span);
   const char *name = ev_node_name(e, leat_path_last(state->name), NULL);
@@ -125,7 +121,7 @@ void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
   ev_set(e, &e->body_reads, left.node, state);
   pass_reads_on(e, s, left);
   s->now = left;
-  s->left[e->region->built.body_count - 1] = left;
+  s->left[e->at.region->built.body_count - 1] = left;
   s->written = true;
 }
 
@@ -136,39 +132,35 @@ void ev_region_begin(evaluator *e, ev_region *region, leat_op op, const char *na
   leat_builder builder = ev_builder(e, span);
   builder.place = NULL;
   *region =
-      (ev_region){.outer = e->region,
-                  .op = op,
+      (ev_region){.op = op,
+                  .around = e->at,
                   .built = leat_region_begin(&builder, ev_node_name(e, name, leat_op_name(op))),
-                  .path = e->path,
-                  .body = e->body,
                   .span = span};
-  e->region = region;
+  e->at.region = region;
 }
 
 void ev_region_open(evaluator *e) {
-  ev_region *region = e->region;
+  ev_region *region = e->at.region;
   region->scope = e->frame->scope;
   region->pending = e->pending.count;
   e->frame->scope = ev_scope_new(e, region->scope);
-  e->path = region->built.path;
-  e->body = leat_region_open(&region->built);
+  e->at.path = region->built.path;
+  e->at.body = leat_region_open(&region->built);
   for (uint32_t i = 0; i < region->states.count; i++) region->states.items[i].now.node = NULL;
 }
 
 void ev_region_close(evaluator *e) {
-  ev_region *region = e->region;
+  ev_region *region = e->at.region;
   leat_region_close(&region->built);
   ev_scope_close(e, region->scope);
-  e->path = region->path;
-  e->body = region->body;
+  e->at = region->around;
+  e->at.region = region;
 }
 
 void ev_region_drop(evaluator *e) {
-  ev_region *region = e->region;
+  ev_region *region = e->at.region;
   leat_region_drop(&region->built);
-  e->path = region->path;
-  e->body = region->body;
-  e->region = region->outer;
+  e->at = region->around;
 }
 
 // What each body of a conditional leaves in the variables, a loop in each iteration.
@@ -197,10 +189,10 @@ static void assign_states(evaluator *e, const ev_region *region, leat_node *node
 }
 
 leat_node *ev_region_end(evaluator *e, const leat_value *predicate) {
-  ev_region *region = e->region;
+  ev_region *region = e->at.region;
   give_states(region);
   leat_node *node = leat_region_end(&region->built, region->op, predicate).node;
-  e->region = region->outer;
+  e->at = region->around;
   if (node) assign_states(e, region, node);
   return node;
 }

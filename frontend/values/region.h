@@ -1,5 +1,5 @@
 // Regions of a run-time `if` or `while`, for evaluation and gradients: what is evaluated while one
-// is open stands in its body, which is e->body.
+// is open stands in its body, which is e->at.body.
 //
 // A body neither reads nor writes state: a variable's value before the region is an input, and what
 // a body leaves in it is a result, which is assigned behind the region.
@@ -20,15 +20,13 @@ typedef struct ev_region_state {
 } ev_region_state;
 
 typedef struct ev_region {
-  struct ev_region *outer;
   leat_op op;
   leat_region built;
   leat_vec(ev_region_state) states;
   uint32_t iteration; // of a while_loop: 1 + the input that counts iterations; 0: none is needed
   ev_scope *scope;    // around it
-  const char *path;   // around it
-  leat_graph *body;   // around it
-  uint32_t pending;   // names in `after`, before the open body
+  ev_context around;
+  uint32_t pending; // names in `after`, before the open body
   leat_span span;
 } ev_region;
 
@@ -42,17 +40,12 @@ void ev_region_close(evaluator *e);
 leat_node *ev_region_end(evaluator *e, const leat_value *predicate);
 void ev_region_drop(evaluator *e);
 
-// Nodes are made in another place until the step back, such as the first value of what a loop turns
-// out to carry, or what is done again for a closed body.
-typedef struct ev_stepped {
-  ev_region *region;
-  leat_graph *body;
-} ev_stepped;
-ev_stepped ev_step_out(evaluator *e);                   // around the innermost region
-ev_stepped ev_step_to(evaluator *e, ev_region *region); // into the open body of one around
-ev_stepped ev_step_outermost(evaluator *e);             // of no region
-ev_stepped ev_step_into(evaluator *e, uint32_t body);   // a body of the innermost
-void ev_step_back(evaluator *e, ev_stepped from);
+// Nodes are made in another place until e->at is what it was, which is returned: such as the first
+// value of what a loop turns out to carry, or what is done again for a closed body.
+ev_context ev_step_out(evaluator *e);                   // around the innermost region
+ev_context ev_step_to(evaluator *e, ev_region *region); // into the open body of one around
+ev_context ev_step_outermost(evaluator *e);             // of no region
+ev_context ev_step_into(evaluator *e, uint32_t body);   // a body of the innermost
 
 // Whether the node is of the open body, and goes when what is evaluated now is taken back.
 bool ev_is_taken_back_with_us(const evaluator *e, const leat_node *node);

@@ -107,15 +107,15 @@ leat_node *ev_repeat_node(ev_repetition *r, const leat_node *node) {
   evaluator *e = r->e;
   leat_value *inputs = leat_new_array(e->arena, leat_value, node->input_count);
   for (uint32_t i = 0; i < node->input_count; i++)
-    inputs[i] = leat_region_inside(e->body, ev_repeated(r, node->inputs[i]));
+    inputs[i] = leat_region_inside(e->at.body, ev_repeated(r, node->inputs[i]));
   const char *name = leat_intern(e->strings, leat_path_last(node->name));
-  const char *path = leat_intern_path(e->strings, e->path, name);
+  const char *path = leat_intern_path(e->strings, e->at.path, name);
   leat_node *copy =
-      leat_graph_append_like(e->body, node, path, inputs, node->attrs, e->entry, r->dims);
+      leat_graph_append_like(e->at.body, node, path, inputs, node->attrs, e->at.entry, r->dims);
   repeat_bodies(r, node, copy);
   for (uint32_t i = 0; i < node->control_count; i++) {
     const leat_value *control = leat_map_get(&r->copies, node->controls[i]);
-    if (control) leat_node_add_control(e->body, copy, control->node);
+    if (control) leat_node_add_control(e->at.body, copy, control->node);
   }
   if (leat_map_get(&e->zeros, node)) ev_set(e, &e->zeros, copy, copy);
   copy_stands_in(r, node, copy);

@@ -41,7 +41,7 @@ leat_value ev_rows_dense(evaluator *e, ev rows, leat_span span) {
   leat_value zeros = ev_literal_tensor(e, ev_int(0), &rows.rows->type, NULL, span);
   ev whole = add_to(e, ev_tensor(zeros), rows, span);
   if (whole.kind != EV_TENSOR) return (leat_value){0};
-  if (!e->region) // what a body makes is not there behind it
+  if (!e->at.region) // what a body makes is not there behind it
     ev_set(e, &e->dense, rows.rows,
            leat_arena_memdup(e->arena, &whole.tensor, sizeof whole.tensor));
   return whole.tensor;
@@ -178,5 +178,5 @@ ev ev_builtin_row_values(evaluator *e, const ev_builtin_call *call) {
 
 ev ev_builtin_in_body(evaluator *e, const ev_builtin_call *call) {
   (void)call;
-  return ev_bool(e->region);
+  return ev_bool(e->at.region);
 }

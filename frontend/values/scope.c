@@ -108,7 +108,7 @@ bool ev_bind(evaluator *e, ev_scope *scope, leat_span span, const char *name, ev
 }
 
 const ev_binding *ev_bound_around(const evaluator *e, const char *name) {
-  bool inside = e->entry || e->frame->function; // globals may be shadowed there
+  bool inside = e->at.entry || e->frame->function; // globals may be shadowed there
   const ev_scope *scope = e->frame->scope->parent;
   const ev_binding *outer = NULL;
   for (; !outer && scope && !(inside && scope == e->globals); scope = scope->parent)
@@ -278,7 +278,7 @@ const ev_function *ev_find_gradient(evaluator *e, const char *name) {
 static ev predefined_value(evaluator *e, const char *name, leat_span span) {
   const leat_frontend_options *options = &e->options;
   if (!strcmp(name, "pi")) return ev_float(3.141592653589793);
-  if (!strcmp(name, "training")) return ev_bool(e->training);
+  if (!strcmp(name, "training")) return ev_bool(e->at.training);
   if (!strcmp(name, "task")) return ev_int(options->job ? options->task : 0);
   if (!strcmp(name, "job")) {
     const char *job = options->job ? options->job : "worker";
@@ -327,7 +327,7 @@ static ev tell_of_broken(evaluator *e, const leat_broken_entry *broken, leat_spa
 
 // How a line of a REPL is shown what no text can use: "; `:fetch t/z` shows it", or "".
 static const char *shown_by(const evaluator *e, const char *path) {
-  bool line = e->interactive && !e->entry && !e->frame->caller;
+  bool line = e->interactive && !e->at.entry && !e->frame->caller;
   return line ? leat_arena_printf(e->arena, "; `:fetch %s` shows it", path) : "";
 }
 
@@ -404,11 +404,11 @@ ev ev_path(evaluator *e, const leat_expr *expr) {
   if (value.port >= value.node->output_count)
     return ev_fail(e, expr->span, "`%s` (%s) has no output %u", value.node->name,
                    leat_op_name(value.node->op), value.port);
-  if (!leat_region_reaches(e->body, value.node))
+  if (!leat_region_reaches(e->at.body, value.node))
     return ev_fail(e, expr->span,
                    "`$%s` is inside of `%s`: a loop or a branch gives what it carries or yields%s",
                    expr->path, leat_node_outermost(value.node)->name, shown_by(e, expr->path));
-  if (value.node->entry && !e->entry)
+  if (value.node->entry && !e->at.entry)
     return ev_fail(e, expr->span, "`$%s` is of the entry `%s`: nothing outside can use it%s",
                    expr->path, value.node->entry->name, shown_by(e, expr->path));
   return ev_tensor(value);

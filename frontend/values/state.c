@@ -21,7 +21,7 @@ static ev_order *order_of(evaluator *e, leat_state *state) {
 }
 
 leat_value ev_last_read(evaluator *e, const leat_state *state) {
-  if (e->region) return ev_region_last_read(e, state);
+  if (e->at.region) return ev_region_last_read(e, state);
   const ev_order *order = leat_map_get(&e->orders, state);
   return (leat_value){order ? order->read : NULL, 0};
 }
@@ -37,19 +37,19 @@ static const char *state_name(evaluator *e, const leat_state *state, const char 
                               const char *hint) {
   if (hint) return ev_node_name(e, hint, NULL);
   const char *path = leat_intern_path(e->strings, state->name, verb);
-  return leat_intern_path(e->strings, e->entry ? e->entry->name : "", path);
+  return leat_intern_path(e->strings, e->at.entry ? e->at.entry->name : "", path);
 }
 
 static bool check_outside_initialiser(evaluator *e, const leat_state *state, leat_span span) {
-  if (e->initialising)
+  if (e->at.initialising)
     ev_fail(e, span, "an initialiser is pure: that of `%s` cannot depend on the variable `%s`",
-            e->initialising->name, state->name);
-  return !e->initialising;
+            e->at.initialising->name, state->name);
+  return !e->at.initialising;
 }
 
 ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span) {
   if (!check_outside_initialiser(e, state, span)) return ev_error();
-  if (e->region) return ev_tensor(ev_region_read(e, state, span));
+  if (e->at.region) return ev_tensor(ev_region_read(e, state, span));
   ev_order *order = order_of(e, state);
   if (order->read) return ev_tensor((leat_value){order->read, 0});
   leat_builder builder = state_builder(e, span);
@@ -57,7 +57,7 @@ ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span)
   const char *name = state_name(e, state, "read", hint);
   leat_value value = leat_build(&builder, name, LEAT_OP_read, NULL, 0, &attr);
   if (!value.node) return ev_error();
-  if (order->write) leat_node_add_control(e->body, value.node, order->write);
+  if (order->write) leat_node_add_control(e->at.body, value.node, order->write);
   order->read = value.node;
   leat_vec_push(e->arena, &order->reads, value.node);
   return ev_tensor(value);
@@ -66,7 +66,7 @@ ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span)
 void ev_forget_reads(evaluator *e, uint32_t first) {
   for (uint32_t i = 0; i < e->orders.count; i++) {
     ev_order *order = e->orders.entries[i].value;
-    if (order->read && order->read->graph == e->body && order->read->id >= first)
+    if (order->read && order->read->graph == e->at.body && order->read->id >= first)
       order->read = NULL;
   }
 }
@@ -104,15 +104,15 @@ leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value valu
   const char *name = state_name(e, state, op == LEAT_OP_assign ? "assign" : "update", hint);
   leat_node *node = NULL;
   value = leat_build_broadcast(&builder, value, &state->type);
-  if (value.node && e->region) return write_in_region(e, op, state, value, span);
+  if (value.node && e->at.region) return write_in_region(e, op, state, value, span);
   if (value.node) node = leat_build(&builder, name, op, &value, 1, &attr).node;
   if (!node) {
     leat_note_at(e->diag, state->span, "`%s` is declared here", state->name);
     return NULL;
   }
   ev_order *order = order_of(e, state);
-  leat_node_add_controls(e->body, node, order->reads.items, order->reads.count);
-  if (order->write) leat_node_add_control(e->body, node, order->write);
+  leat_node_add_controls(e->at.body, node, order->reads.items, order->reads.count);
+  if (order->write) leat_node_add_control(e->at.body, node, order->write);
   order->reads.count = 0;
   order->read = NULL;
   order->write = node;

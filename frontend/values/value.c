@@ -291,7 +291,7 @@ bool ev_spend(evaluator *e, uint64_t steps, leat_span span) {
   if (e->stopped) return false;
   e->steps += steps;
   uint64_t most = e->options.most_steps ? e->options.most_steps : EV_MAX_STEPS;
-  uint32_t inside = e->body == e->graph ? 0 : e->body->nodes.count;
+  uint32_t inside = e->at.body == e->graph ? 0 : e->at.body->nodes.count;
   bool many = e->graph->nodes.count - e->nodes + inside > EV_MAX_NODES;
   bool interrupted = e->options.is_interrupted && e->options.is_interrupted(e->options.context);
   bool large = leat_arena_used(e->arena) - e->used > LEAT_MAX_TEXT_MEMORY;

@@ -33,7 +33,7 @@ bool ev_is_weak(const evaluator *e, ev value) {
 }
 
 static void mark(evaluator *e, leat_value value, weak is) {
-  if (value.node && !e->absolute)
+  if (value.node && !e->at.absolute)
     ev_set(e, &e->weak, key_of(value), leat_arena_memdup(e->arena, &is, sizeof is));
 }
 
@@ -59,7 +59,7 @@ ev ev_given_number(evaluator *e, leat_value output, leat_span span) {
 }
 
 void ev_note_weak(evaluator *e, ev result, const leat_value *inputs, uint32_t count) {
-  if (result.kind != EV_TENSOR || e->gradient_path || !count) return;
+  if (result.kind != EV_TENSOR || e->at.gradient_path || !count) return;
   const leat_op_info *info = result.tensor.node->info;
   if (info->kind == LEAT_KIND_STRUCTURE || info->kind == LEAT_KIND_REGION) return;
   if (result.tensor.node->output_count != 1) return;
@@ -246,7 +246,7 @@ ev_meeting ev_meet(const evaluator *e, leat_op op, const ev *inputs, uint32_t co
   leat_dtype dtype = (leat_dtype)result.dtype;
   bool whole = leat_dtype_in_class(dtype, LEAT_CLASS_INTEGER);
   // The library is written for the dtype that it is given, or refuses it.
-  bool written = !ev_in_library(e->frame) && !e->absolute;
+  bool written = !ev_in_library(e->frame) && !e->at.absolute;
   result.promotes = whole && all.fraction && written && leat_dtype_in_class(LEAT_f32, class);
   if (result.promotes) result.dtype = leat_dtype_size(dtype) == 8 ? LEAT_f64 : LEAT_f32;
   return result;
