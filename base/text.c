@@ -1,6 +1,7 @@
 // Growing text, quoting, and the shortest decimals of floats. Nothing here depends on the locale:
 // of what printf wrote the digits are kept, after strtod, which expects the same decimal point, has
 // confirmed them.
+// It runs seldom: compiled for size.
 #include "base/text.h"
 
 #include "base/printable.h"
@@ -56,7 +57,7 @@ static bool reserve(leat_text *text, size_t extra) {
 
 void leat_text_add_n(leat_text *text, const char *data, size_t size) {
   if (!reserve(text, size)) return;
-  if (size) memcpy(text->data + text->size, data, size);
+  if (size) memmove(text->data + text->size, data, size); // memcpy for size is byte by byte
   text->size += size;
   text->data[text->size] = '\0';
 }
