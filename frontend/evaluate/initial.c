@@ -88,7 +88,7 @@ typedef struct used {
   evaluator *e;
   leat_arena *scratch;
   uint32_t first; // of its nodes
-  leat_map seen;  // leat_node * → itself, or what stands for it outside
+  leat_map seen;  // leat_node * → itself
   bool inside;    // some is of an entry, or of an open body
 } used;
 
@@ -134,41 +134,26 @@ static bool check_used(used *u, const leat_state *state, leat_value tensor, leat
   return !bad;
 }
 
-static leat_value outside_of(const used *u, leat_value value) {
-  value = leat_region_origin(value);
-  leat_node *instead = leat_map_get(&u->seen, value.node);
-  return (leat_value){instead ? instead : value.node, value.port};
-}
-
-// What is seen of the body, and of what is around it, is done again outside: it is the same there.
-static void repeat_outside(used *u, const leat_graph *body) {
+// What it uses of the entry, and of bodies that are open where it stands, is done again outside: it
+// is the same there.
+static leat_value take_outside(const used *u, leat_graph *body, leat_value tensor) {
   evaluator *e = u->e;
-  uint32_t count = body == e->graph ? u->first : body->nodes.count;
-  if (body->region) repeat_outside(u, body->region->builder.graph);
-  for (uint32_t i = 0; i < count; i++) {
-    const leat_node *node = body->nodes.items[i];
-    if (is_outermost(u, node) || !leat_map_get(&u->seen, node)) continue;
-    leat_value *inputs = leat_new_array(e->arena, leat_value, (size_t)node->input_count + 1);
-    for (uint32_t k = 0; k < node->input_count; k++) inputs[k] = outside_of(u, node->inputs[k]);
-    const char *name = leat_intern_path(e->strings, e->at.path, leat_path_last(node->name));
-    leat_node *copy = leat_graph_append_like(e->graph, node, name, inputs, node->attrs, NULL, NULL);
-    leat_map_set(&u->seen, node, copy);
-  }
-}
-
-// Of values of the entry, and of bodies, that are open where the initialiser stands.
-static leat_value take_outside(used *u, const leat_graph *body, leat_value tensor) {
-  leat_graph *graph = u->e->graph;
   leat_node *in_cycle;
-  uint32_t end = graph->nodes.count;
-  repeat_outside(u, body);
+  uint32_t end = e->graph->nodes.count;
+  ev_repetition r = ev_repetition_begin(e);
+  e->at.body = body;
+  ev_numbered all = ev_number_nodes(e, true, u->scratch);
+  e->at.body = e->graph;
+  for (uint32_t i = 0; i < all.count; i++)
+    if (leat_map_get(&u->seen, all.nodes[i]) && !is_outermost(u, all.nodes[i]))
+      ev_repeat_node(&r, all.nodes[i]);
   for (uint32_t i = u->first; i < end; i++) {
-    leat_node *node = graph->nodes.items[i];
+    leat_node *node = e->graph->nodes.items[i];
     for (uint32_t k = 0; k < node->input_count; k++)
-      node->inputs[k] = outside_of(u, node->inputs[k]);
+      node->inputs[k] = ev_repeated(&r, node->inputs[k]);
   }
-  leat_graph_sort(graph, &in_cycle);
-  return outside_of(u, tensor);
+  leat_graph_sort(e->graph, &in_cycle);
+  return ev_repeated(&r, tensor);
 }
 
 static used begin_use(evaluator *e, uint32_t first) {

@@ -94,8 +94,8 @@ typedef struct ev_repetition {
   leat_substitution *dims;
 } ev_repetition;
 ev_repetition ev_repetition_begin(evaluator *e);
-leat_value ev_repeated(const ev_repetition *r,
-                       leat_value value); // itself, if nothing stands for it
+// The value itself, if nothing stands for it.
+leat_value ev_repeated(const ev_repetition *r, leat_value value);
 leat_node *ev_repeat_node(ev_repetition *r, const leat_node *node);
 void ev_stand_in(ev_repetition *r, const leat_node *node, leat_value value); // for its only output
 // Remembers that the gradient of the results, tensors that were just made, is the rule's.

@@ -185,7 +185,6 @@ class Program:
         scope.update(zip(names, kinds))
         scope[turn] = 'i'
 
-
     def growing(self, scope, depth):
         """A loop whose vector gets longer or shorter in each iteration, and a number that is made of it."""
         name, turn, total = self.new('h'), self.new('t'), self.new('i')
