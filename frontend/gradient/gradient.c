@@ -119,15 +119,10 @@ static void mark_path(walk *w, const leat_value *losses, uint32_t loss_count) {
   while (mark_back_edges(w));
 }
 
-static const void *key_of(ev target) {
-  return target.kind == EV_STATE ? (const void *)target.state
-                                 : leat_region_origin(target.tensor).node;
-}
-
 static void mark_reaching(walk *w, const ev *targets, uint32_t target_count) {
   leat_map wanted;
   leat_map_init(&wanted, w->scratch);
-  for (uint32_t i = 0; i < target_count; i++) leat_map_set(&wanted, key_of(targets[i]), w);
+  for (uint32_t i = 0; i < target_count; i++) leat_map_set(&wanted, ev_target_key(targets[i]), w);
   for (uint32_t number = 0; number < w->all.count; number++) {
     if (!w->marks[number].on_path) continue;
     const leat_node *node = w->all.nodes[number];

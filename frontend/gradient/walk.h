@@ -1,14 +1,15 @@
 // What the files of gradients use of one another. Internal to frontend/gradient/.
 //
-//   gradient.c   the walk of gradients          regions.c   through loops and branches, with
-//   minimize.c   grad, trainables, apply and                loops.c, again.c, needs.c (reversal.h)
+//   gradient.c   the walk of gradients          regions.c   through loops and branches (reversal.h)
+//   minimize.c   grad, trainables, apply and
 //                minimize                       webs.c      through switches and frames, with
-//   directions.c vjp, jvp                                   web_calls.c
+//   directions.c vjp, jvp                                   find_web.c, web_calls.c
 //   products.c   sums of products as one product
 #ifndef LEAT_FRONTEND_WALK_H
 #define LEAT_FRONTEND_WALK_H
 
 #include "frontend/evaluate/evaluate.h"
+#include "frontend/values/region.h"
 #include "ops/raise.h"
 
 // -- gradient.c -----------------------------------------------------------------------------------
@@ -67,6 +68,31 @@ bool ev_raise_webs(evaluator *e, bool around, const ev_seeds *seeds, const ev *t
                    uint32_t count, leat_span span, ev_webs *out);
 // The gradient of that target, which is dead where that or the loss is.
 ev ev_dead_again(evaluator *e, const ev_webs *webs, uint32_t target, ev gradient, leat_span span);
+
+// -- find_web.c -----------------------------------------------------------------------------------
+// The part that is raised: what the losses are made of that depends on a primitive.
+typedef struct ev_web {
+  evaluator *e;
+  leat_span span;
+  leat_arena *scratch;
+  ev_numbered all;        // the nodes that are looked at
+  bool *depends;          // by number: on a primitive
+  const char **frames;    // by number: the frame that it is in, as far as inputs tell; NULL: none
+  leat_map frames_around; // interned name of a frame → that of the one around it
+  const char *frame;      // that the losses are in, of one turn of which they are; NULL: none
+  bool *asked;            // by number: what the losses are made of
+  leat_map back_edges;    // leat_node *, a merge → the leat_node * that says what it is next
+  leat_node_list leaves;  // of what is asked
+  leat_map instead;       // leat_node *, what is asked of the graph around → leat_value *
+} ev_web;
+bool ev_find_web(ev_web *w, bool around, const ev_seeds *seeds); // whether there is one
+bool ev_may_die(const ev_web *w, leat_value value);
+bool ev_is_part(const ev_web *w, uint32_t number);
+bool ev_is_inside(const ev_web *w, uint32_t number); // of a frame in the one that the losses are in
+// Whether a gradient goes through primitives. Of what a loss is made of by others alone all is
+// alive where it is.
+bool ev_web_is_between(const ev_web *w, const ev *targets, uint32_t count);
+const void *ev_target_key(ev target); // the node or the state that it is
 
 // -- web_calls.c ----------------------------------------------------------------------------------
 // A result of a call with a rule of its own, where it was raised to.

@@ -11,216 +11,11 @@
 #include "frontend/evaluate/calls.h"
 #include "frontend/values/region.h"
 #include "frontend/values/rows.h"
-#include "ops/raise.h"
-
-// What is raised.
-typedef struct web {
-  evaluator *e;
-  leat_span span;
-  leat_arena *scratch;
-  ev_numbered all;        // the nodes that are looked at
-  bool *depends;          // by number: on a primitive
-  const char **frames;    // by number: the frame that it is in, as far as inputs tell; NULL: none
-  leat_map frames_around; // interned name of a frame → that of the one around it
-  const char *frame;      // that the losses are in, of one turn of which they are; NULL: none
-  bool *asked;            // by number: what the losses are made of
-  leat_map back_edges;    // leat_node *, a merge → the leat_node * that says what it is next
-  leat_node_list leaves;  // of the part
-  leat_map instead;       // leat_node *, what is asked of the graph around → leat_value *
-} web;
-
-static bool may_die(const web *w, leat_value value) {
-  return w->depends[ev_number_of(&w->all, value)];
-}
-
-static bool is_part(const web *w, uint32_t number) {
-  return w->depends[number] && w->asked[number];
-}
-
-// A control edge that orders two operations on one state, or a dim and who has it.
-static bool only_orders(const leat_node *node, const leat_node *before) {
-  const leat_state *state = leat_node_state(node);
-  return before->op == LEAT_OP_bind || (state && state == leat_node_state(before));
-}
-
-// Whether it is in a frame in the one that the losses are in.
-static bool is_inside(const web *w, uint32_t number) {
-  return w->frames[number] && w->frames[number] != w->frame;
-}
-
-static const char *frame_of(const web *w, leat_value value) {
-  return w->frames[ev_number_of(&w->all, value)];
-}
-
-// -- Frames ---------------------------------------------------------------------------------------
-
-static void look_at_frame(web *w, uint32_t number) {
-  const leat_node *node = w->all.nodes[number];
-  const char *frame = NULL;
-  for (uint32_t i = 0; i < node->input_count && !frame; i++) frame = frame_of(w, node->inputs[i]);
-  for (uint32_t i = 0; i < node->control_count && !frame; i++)
-    if (!only_orders(node, node->controls[i]))
-      frame = frame_of(w, (leat_value){node->controls[i], 0});
-  if (node->op == LEAT_OP_leave && frame) frame = leat_map_get(&w->frames_around, frame);
-  w->frames[number] = frame;
-  if (node->op != LEAT_OP_enter) return;
-  const char *name = leat_node_attr(node, "frame")->string;
-  if (frame) leat_map_set(&w->frames_around, name, (void *)frame);
-  w->frames[number] = name;
-}
-
-static void find_frames(web *w, const ev_seeds *seeds) {
-  w->frames = leat_new_array(w->scratch, const char *, (size_t)w->all.count + 1);
-  leat_map_init(&w->frames_around, w->scratch);
-  for (uint32_t i = 0; i < w->all.count; i++) look_at_frame(w, i);
-  for (uint32_t i = 0; i < seeds->count && !w->frame; i++) w->frame = frame_of(w, seeds->ys[i]);
-}
-
-// -- What depends on primitives -------------------------------------------------------------------
-
-// What a turn of the losses' frame begins with, and whether there is one.
-static bool begins_turn(const web *w, uint32_t number) {
-  const leat_node *node = w->all.nodes[number];
-  if (!w->frame || w->frames[number] != w->frame) return false;
-  bool carried = node->op == LEAT_OP_merge && node->inputs[0].node->op == LEAT_OP_enter;
-  return carried || node->op == LEAT_OP_enter || node->op == LEAT_OP_loop_cond;
-}
-
-static bool depends(const web *w, uint32_t number) {
-  const leat_node *node = w->all.nodes[number];
-  if (begins_turn(w, number)) return false;
-  bool found = leat_is_primitive(node);
-  for (uint32_t i = 0; i < node->input_count && !found; i++) found = may_die(w, node->inputs[i]);
-  for (uint32_t i = 0; i < node->control_count && !found; i++)
-    found = !only_orders(node, node->controls[i]) && may_die(w, (leat_value){node->controls[i], 0});
-  return found;
-}
-
-static void find_dependent(web *w) {
-  w->depends = leat_new_array(w->scratch, bool, (size_t)w->all.count + 1);
-  for (uint32_t i = 0; i < w->all.count; i++) w->depends[i] = depends(w, i);
-}
-
-static bool has_primitives(const web *w) {
-  for (uint32_t i = 0; i < w->all.count; i++)
-    if (leat_is_primitive(w->all.nodes[i])) return true;
-  return false;
-}
-
-// -- What the losses are made of ------------------------------------------------------------------
-
-typedef struct search {
-  web *w;
-  leat_vec(uint32_t) pending;
-} search;
-
-static void ask(search *s, leat_value value) {
-  uint32_t number = ev_number_of(&s->w->all, value);
-  if (number == s->w->all.count || s->w->asked[number]) return;
-  s->w->asked[number] = true;
-  leat_vec_push(s->w->scratch, &s->pending, number);
-}
-
-static ev ask_item(void *searching, ev item) {
-  if (item.kind == EV_TENSOR) ask(searching, item.tensor);
-  return item;
-}
-
-// What decides where it is alive is asked for, too, and all of a call with a rule of its own.
-static void ask_sources(search *s, const leat_node *node) {
-  const ev_call_record *record = leat_map_get(&s->w->e->records, node);
-  for (uint32_t i = 0; i < node->input_count; i++) ask(s, node->inputs[i]);
-  for (uint32_t i = 0; i < node->control_count; i++)
-    if (!only_orders(node, node->controls[i])) ask(s, (leat_value){node->controls[i], 0});
-  if (!record) return;
-  ev_with_items(s->w->e, (ev){.kind = EV_LIST, .list = record->args}, ask_item, s);
-  ev_with_items(s->w->e, (ev){.kind = EV_LIST, .list = record->results}, ask_item, s);
-}
-
-// The back edges of what frames carry, by merge.
-static leat_map find_back_edges(const web *w) {
-  leat_map edges;
-  leat_map_init(&edges, w->scratch);
-  for (uint32_t i = 0; i < w->all.count; i++)
-    if (w->all.nodes[i]->op == LEAT_OP_next_iteration)
-      leat_map_set(&edges, w->all.nodes[i]->inputs[1].node, w->all.nodes[i]);
-  return edges;
-}
-
-static bool find_part(web *w, const ev_seeds *seeds) {
-  search s = {.w = w};
-  leat_map edges = w->back_edges = find_back_edges(w);
-  w->asked = leat_new_array(w->scratch, bool, (size_t)w->all.count + 1);
-  for (uint32_t i = 0; i < seeds->count; i++)
-    if (may_die(w, seeds->ys[i])) ask(&s, seeds->ys[i]);
-  bool any = s.pending.count;
-  while (s.pending.count) {
-    uint32_t number = s.pending.items[--s.pending.count];
-    leat_node *node = w->all.nodes[number], *edge = leat_map_get(&edges, node);
-    if (node->op == LEAT_OP_leave) leat_vec_push(w->scratch, &w->leaves, node);
-    if (edge && w->depends[number]) ask(&s, (leat_value){edge, 0});
-    ask_sources(&s, node);
-  }
-  return any;
-}
-
-// -- Whether the gradient goes through primitives -------------------------------------------------
-
-typedef struct reach {
-  const web *w;
-  leat_map wanted; // targets: leat_node * or leat_state * → itself
-  bool *reaches;   // by number: it depends on a target
-  bool found;      // what is looked at does
-} reach;
-
-static void look_at(reach *r, leat_value value) {
-  r->found |= r->reaches[ev_number_of(&r->w->all, value)];
-}
-
-static ev look_at_item(void *reaching, ev item) {
-  if (item.kind == EV_TENSOR) look_at(reaching, item.tensor);
-  return item;
-}
-
-static bool depends_on_target(reach *r, const leat_node *node) {
-  evaluator *e = r->w->e;
-  const leat_state *state = ev_state_read(e, node);
-  const ev_call_record *record = leat_map_get(&e->records, node);
-  leat_node *edge = leat_map_get(&r->w->back_edges, node);
-  r->found = leat_map_get(&r->wanted, node) || (state && leat_map_get(&r->wanted, state));
-  for (uint32_t i = 0; i < node->input_count && !r->found; i++) look_at(r, node->inputs[i]);
-  if (edge) look_at(r, (leat_value){edge, 0});
-  if (record) ev_with_items(e, (ev){.kind = EV_LIST, .list = record->args}, look_at_item, r);
-  return r->found;
-}
-
-// Of what a loss is made of by others alone all is alive where it is.
-static bool goes_through_primitives(const web *w, const ev *targets, uint32_t count) {
-  reach r = {.w = w, .reaches = leat_new_array(w->scratch, bool, (size_t)w->all.count + 1)};
-  leat_map_init(&r.wanted, w->scratch);
-  for (uint32_t i = 0; i < count; i++) {
-    const void *target = targets[i].kind == EV_STATE
-                             ? (const void *)targets[i].state
-                             : (const void *)leat_region_origin(targets[i].tensor).node;
-    leat_map_set(&r.wanted, target, (void *)target);
-  }
-  bool through = false, more = true;
-  while (more && !through) {
-    more = false;
-    for (uint32_t i = 0; i < w->all.count && !through; i++) {
-      const leat_node *node = w->all.nodes[i];
-      if (!w->asked[i] || r.reaches[i] || !depends_on_target(&r, node)) continue;
-      r.reaches[i] = more = true;
-      through = is_part(w, i) && leat_is_primitive(node);
-    }
-  }
-  return through;
-}
 
 // -- What is asked of the graph around ------------------------------------------------------------
 
 // format: has one %s, the name.
-static bool refuse(const web *w, const leat_node *at, const char *format, const char *name) {
+static bool refuse(const ev_web *w, const leat_node *at, const char *format, const char *name) {
   const char *text = leat_arena_printf(w->scratch, format, name);
   ev_fail(w->e, w->span, "%s", text);
   leat_note_at(w->e->diag, at->span, "it is here");
@@ -228,7 +23,7 @@ static bool refuse(const web *w, const leat_node *at, const char *format, const 
 }
 
 // A frame that finds in a variable what it left there: reads are of the graph around.
-static bool check_changes(const web *w) {
+static bool check_changes(const ev_web *w) {
   bool *read = leat_new_array(w->scratch, bool, (size_t)w->e->graph->states.count + 1);
   for (uint32_t i = 0; i < w->all.count; i++) {
     const leat_node *node = w->all.nodes[i];
@@ -237,7 +32,7 @@ static bool check_changes(const web *w) {
   }
   for (uint32_t i = 0; i < w->all.count && w->leaves.count; i++) {
     const leat_node *node = w->all.nodes[i];
-    const leat_state *state = node->effect && is_inside(w, i) ? leat_node_state(node) : NULL;
+    const leat_state *state = node->effect && ev_is_inside(w, i) ? leat_node_state(node) : NULL;
     if (state && read[state->id])
       return refuse(w, node,
                     "the gradient goes through a frame that assigns `%s`, which it depends on: "
@@ -248,10 +43,10 @@ static bool check_changes(const web *w) {
 }
 
 // Only all of the graph knows how often a turn of that frame has been.
-static bool check_random(const web *w) {
+static bool check_random(const ev_web *w) {
   for (uint32_t i = 0; i < w->all.count && w->frame; i++) {
     const leat_node *node = w->all.nodes[i];
-    if (is_part(w, i) && node->info->flags & LEAT_FLAG_RANDOM)
+    if (ev_is_part(w, i) && node->info->flags & LEAT_FLAG_RANDOM)
       return refuse(w, node,
                     "gradients in a turn of a frame do not know its random numbers yet, of `%s`",
                     node->name);
@@ -268,19 +63,19 @@ static leat_value or_zeros(evaluator *e, leat_value value, leat_span span) {
   return merged.kind == EV_LIST ? merged.list->items[0].tensor : (leat_value){0};
 }
 
-static bool take_instead(web *w, const leat_node *node, leat_value value) {
+static bool take_instead(ev_web *w, const leat_node *node, leat_value value) {
   if (!value.node) return false;
   leat_map_set(&w->instead, node, leat_arena_memdup(w->scratch, &value, sizeof value));
   return true;
 }
 
 // A read of the part may be dead: what is never is read of the variable, too.
-static bool read_around(web *w) {
+static bool read_around(ev_web *w) {
   leat_map_init(&w->instead, w->scratch);
   for (uint32_t i = 0; i < w->all.count; i++) {
     leat_node *node = w->all.nodes[i];
-    if (node->op != LEAT_OP_read || !is_part(w, i)) continue;
-    if (is_inside(w, i))
+    if (node->op != LEAT_OP_read || !ev_is_part(w, i)) continue;
+    if (ev_is_inside(w, i))
       return refuse(w, node,
                     "the gradient goes through a frame that reads `%s` after something of it: that "
                     "is not supported yet, in `while` it is",
@@ -314,7 +109,7 @@ static void stand_in(ev_repetition *copies, const leat_node *node, leat_value va
   ev_stand_in(copies, node, copy);
 }
 
-static void copy_node(const web *w, ev_repetition *copies, const leat_node *node) {
+static void copy_node(const ev_web *w, ev_repetition *copies, const leat_node *node) {
   const leat_value *instead = leat_map_get(&w->instead, node);
   if (instead)
     stand_in(copies, node, *instead);
@@ -335,10 +130,11 @@ static void add_zeros(ev_repetition *copies, leat_value target, leat_value zeros
   copy[target.port] = sum.tensor;
 }
 
-static ev_repetition copy_part(const web *w, const ev *targets, const ev *zeros, uint32_t count) {
+static ev_repetition copy_part(const ev_web *w, const ev *targets, const ev *zeros,
+                               uint32_t count) {
   ev_repetition copies = ev_repetition_begin(w->e);
   for (uint32_t number = 0; number < w->all.count; number++) {
-    if (!is_part(w, number)) continue;
+    if (!ev_is_part(w, number)) continue;
     copy_node(w, &copies, w->all.nodes[number]);
     for (uint32_t i = 0; i < count; i++) {
       leat_value target = leat_region_origin(targets[i].tensor);
@@ -353,13 +149,13 @@ static ev_repetition copy_part(const web *w, const ev *targets, const ev *zeros,
 // -- Targets --------------------------------------------------------------------------------------
 
 // Those of the part become zeros that are added to them; others are ERROR.
-static bool make_zeros(const web *w, const ev *targets, uint32_t count, ev *out) {
+static bool make_zeros(const ev_web *w, const ev *targets, uint32_t count, ev *out) {
   for (uint32_t i = 0; i < count; i++) {
     leat_value target = targets[i].tensor;
     out[i] = ev_error();
     uint32_t number = targets[i].kind == EV_TENSOR ? ev_number_of(&w->all, target) : w->all.count;
-    if (!is_part(w, number)) continue;
-    if (is_inside(w, number))
+    if (!ev_is_part(w, number)) continue;
+    if (ev_is_inside(w, number))
       return refuse(w, target.node,
                     "`%s` has a value in each turn of a frame: there are gradients with respect to "
                     "what enters it, or inside of a turn",
@@ -374,11 +170,12 @@ static bool make_zeros(const web *w, const ev *targets, uint32_t count, ev *out)
 // -- Raising --------------------------------------------------------------------------------------
 
 // The losses, and then what leaves frames.
-static leat_raised *list_wanted(const web *w, const ev_seeds *seeds, const ev_repetition *copies) {
+static leat_raised *list_wanted(const ev_web *w, const ev_seeds *seeds,
+                                const ev_repetition *copies) {
   leat_raised *wanted =
       leat_new_array(w->scratch, leat_raised, (size_t)seeds->count + w->leaves.count + 1);
   for (uint32_t i = 0; i < seeds->count; i++)
-    if (may_die(w, seeds->ys[i])) wanted[i].value = ev_repeated(copies, seeds->ys[i]);
+    if (ev_may_die(w, seeds->ys[i])) wanted[i].value = ev_repeated(copies, seeds->ys[i]);
   for (uint32_t i = 0; i < w->leaves.count; i++) {
     leat_value leave = {w->leaves.items[i], 0};
     wanted[seeds->count + i] = (leat_raised){ev_repeated(copies, leave), true};
@@ -387,7 +184,7 @@ static leat_raised *list_wanted(const web *w, const ev_seeds *seeds, const ev_re
 }
 
 // What leaves a frame is what leaves the loop, of which nobody knows if the text is taken back.
-static void take_over(const web *w, leat_node *leave, leat_value raised) {
+static void take_over(const ev_web *w, leat_node *leave, leat_value raised) {
   if (!raised.node || !ev_is_taken_back_with_us(w->e, leave)) return;
   if (!leat_type_equal(leat_value_type(raised), &leave->outputs[0])) return;
   leat_node_set_op(leave, LEAT_OP_identity);
@@ -419,7 +216,7 @@ static void adopt(leat_graph *graph, leat_graph *body) {
 }
 
 // False: reported.
-static bool raise_copies(const web *w, leat_graph *body, leat_raised *wanted, uint32_t count) {
+static bool raise_copies(const ev_web *w, leat_graph *body, leat_raised *wanted, uint32_t count) {
   evaluator *e = w->e;
   ev_found_calls calls = ev_no_calls(e, w->span);
   leat_node_list copies = {0};
@@ -441,7 +238,7 @@ static bool raise_copies(const web *w, leat_graph *body, leat_raised *wanted, ui
   return ev_set_found_calls(&calls);
 }
 
-static bool take_raised(const web *w, const ev_seeds *seeds, const leat_raised *raised,
+static bool take_raised(const ev_web *w, const ev_seeds *seeds, const leat_raised *raised,
                         ev_seeds *out) {
   evaluator *e = w->e;
   leat_value *ys = leat_arena_memdup(e->arena, seeds->ys, seeds->count * sizeof *ys);
@@ -451,7 +248,7 @@ static bool take_raised(const web *w, const ev_seeds *seeds, const leat_raised *
     if (raised[i].value.node) ys[i] = raised[i].value;
     if (dys[i].kind != EV_TENSOR) continue;
     leat_value dy = dys[i].tensor;
-    if (may_die(w, dy)) dy = or_zeros(e, dy, w->span);
+    if (ev_may_die(w, dy)) dy = or_zeros(e, dy, w->span);
     if (dy.node) dy = leat_build_ensure(&builder, dy, leat_value_type(ys[i]));
     if (!dy.node) return false;
     dys[i].tensor = dy;
@@ -460,7 +257,7 @@ static bool take_raised(const web *w, const ev_seeds *seeds, const leat_raised *
   return true;
 }
 
-static bool raise_part(web *w, const ev_seeds *seeds, const ev *targets, uint32_t count,
+static bool raise_part(ev_web *w, const ev_seeds *seeds, const ev *targets, uint32_t count,
                        ev_webs *out) {
   evaluator *e = w->e;
   ev *zeros = leat_new_array(e->arena, ev, (size_t)count + 1);
@@ -485,27 +282,20 @@ static bool raise_part(web *w, const ev_seeds *seeds, const ev *targets, uint32_
     if (zeros[i].kind == EV_TENSOR) out->lives[i] = targets[i].tensor;
   }
   out->targets = reached;
-  if (seeds->count == 1 && may_die(w, *seeds->ys)) out->loss = *seeds->ys;
+  if (seeds->count == 1 && ev_may_die(w, *seeds->ys)) out->loss = *seeds->ys;
   return ok;
 }
 
 bool ev_raise_webs(evaluator *e, bool around, const ev_seeds *seeds, const ev *targets,
                    uint32_t count, leat_span span, ev_webs *out) {
-  web w = {.e = e, .span = span, .scratch = leat_arena_create()};
+  ev_web w = {.e = e, .span = span, .scratch = leat_arena_create()};
   leat_node *in_cycle;
-  w.all = ev_number_nodes(e, around, w.scratch);
   *out = (ev_webs){.seeds = *seeds, .targets = targets};
   out->lives = leat_new_array(e->arena, leat_value, (size_t)count + 1);
-  bool ok = true, any = has_primitives(&w);
-  if (any && ev_failed(e)) ok = any = false; // what it lacks may be what is wrong
-  if (any) find_frames(&w, seeds);
-  if (any) find_dependent(&w);
-  any = any && find_part(&w, seeds);
-  if (any && seeds->count == 1 && !goes_through_primitives(&w, targets, count)) {
+  bool ok = true, any = ev_find_web(&w, around, seeds);
+  if (any && seeds->count == 1 && !ev_web_is_between(&w, targets, count)) {
     out->loss = *seeds->ys;
-    any = false;
-  }
-  if (any) {
+  } else if (any) {
     ok = raise_part(&w, seeds, targets, count, out);
     ok = leat_graph_sort(e->at.body, &in_cycle) && ok;
   }
