@@ -107,7 +107,6 @@ typedef struct ev_trial {
   ev_context around;
   leat_region apart; // whose body its nodes are made in
   leat_map orders;
-  uint32_t effects; // of the entry
   uint32_t nodes;
   bool mute;
 } ev_trial;

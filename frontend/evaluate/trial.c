@@ -12,7 +12,6 @@ void ev_trial_begin(evaluator *e, ev_trial *trial, leat_graph *graph) {
                       .graph = e->graph,
                       .apart = leat_region_begin(&builder, "trial"),
                       .orders = e->orders,
-                      .effects = e->at.entry ? e->at.entry->effects.count : 0,
                       .nodes = e->nodes,
                       .mute = leat_diag_mute(e->diag, true)};
   trial->apart.apart = true;
@@ -37,7 +36,6 @@ void ev_trial_end(evaluator *e, ev_trial *trial) {
   e->at = trial->around;
   e->orders = trial->orders;
   e->nodes = trial->nodes;
-  if (e->at.entry) e->at.entry->effects.count = trial->effects;
 }
 
 static ev type_of_leaf(evaluator *e, ev leaf, leat_span span) {
