@@ -70,3 +70,15 @@ bool leat_loop_only_appends(const leat_node *loop, uint32_t i) {
          !needs(body, body->params.items[i], next) &&
          !needs(condition, condition->params.items[i], NULL);
 }
+
+void leat_append_at_once(leat_builder *builder, const char *name, leat_value carried,
+                         leat_node *next) {
+  if (next->op != LEAT_OP_concat || next->input_count < 3 || leat_node_attr(next, "axis")->i ||
+      next->inputs[0].node != carried.node)
+    return;
+  leat_node *in_cycle;
+  next->inputs[1] = leat_build(builder, name, LEAT_OP_concat, next->inputs + 1,
+                               next->input_count - 1, next->attrs);
+  next->input_count = 2;
+  leat_graph_sort(builder->graph, &in_cycle);
+}

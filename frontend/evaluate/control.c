@@ -4,6 +4,7 @@
 #include "frontend/evaluate/types.h"
 #include "frontend/values/names.h"
 #include "frontend/values/region.h"
+#include "ops/appended.h"
 #include "ops/shape.h"
 
 #include <string.h>
@@ -546,6 +547,16 @@ static bool check_condition(evaluator *e, const leat_stmt *stmt) {
   return true;
 }
 
+// So that it is seen that the loop appends.
+static void append_at_once(evaluator *e, const loop *l, const leat_value *next) {
+  ev_context around = ev_step_into(e, 1);
+  leat_builder builder = ev_builder(e, l->stmt->span);
+  for (uint32_t k = 0; k < l->leaves.count; k++)
+    if (l->carries[k].grows)
+      leat_append_at_once(&builder, ev_node_name(e, NULL, "concat"), l->params[k], next[k].node);
+  e->at = around;
+}
+
 static bool evaluate_loop(evaluator *e, loop *l) {
   leat_region *built = &e->at.region->built;
   uint32_t count = l->leaves.count;
@@ -553,6 +564,7 @@ static bool evaluate_loop(evaluator *e, loop *l) {
   if (!evaluate_condition(e, l, &condition) || !check_condition(e, l->stmt) ||
       !evaluate_body(e, l, next))
     return false;
+  append_at_once(e, l, next);
   leat_region_give(built, 0, condition);
   for (uint32_t i = 0; i < count; i++) {
     leat_region_give(built, 1, next[i]);

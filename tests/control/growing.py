@@ -363,3 +363,22 @@ def gradients_through_what_data_let_grow(x, limit, p):
         return (table * table).sum() + rows[len(rows) // 2:].sum()
     _, table, rows = run(x)
     return len(rows), *slopes(first, x), table, *slopes(second, x)
+
+
+@case('''
+entry main(x: f64[2], w: f64[], n: i64[]) -> (all: f64[?], dx: f64[2], dw: f64[]) {
+  _, h, all = while (t: i64[] = 0, h = x, all: f64[?] = x) t < n {
+    next t + 1, sin(h) * w, concat([all, h * h, x * w, reshape(sum(h), [1])])
+  }
+  dx, dw = grad(sum(all * all * all) + sum(h), [x, w])
+}''', *({'x': [0.5, -1.25], 'w': 1.5, 'n': n} for n in (0, 1, 30)), tolerance=1e5)
+def gradients_through_several_parts_that_a_turn_appends(x, w, n):
+    def run(x, w):
+        h, parts = x, [x]
+        for _ in range(n):
+            h, parts = numpy.sin(h) * w, [*parts, h * h, x * w, [h.sum()]]
+        return h, numpy.concatenate(parts)
+    def loss(x, w):
+        h, parts = run(x, w)
+        return (parts * parts * parts).sum() + h.sum()
+    return run(x, w)[1], *slopes(loss, x, w)
