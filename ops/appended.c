@@ -1,5 +1,7 @@
-// What loops put behind what they carry.
+// What loops put behind what they carry, or into it row by row.
 #include "ops/appended.h"
+
+#include "ops/turns.h"
 
 static bool is_used_once(const leat_graph *body, const leat_node *value) {
   uint32_t uses = 0;
@@ -81,4 +83,43 @@ void leat_append_at_once(leat_builder *builder, const char *name, leat_value car
                                next->input_count - 1, next->attrs);
   next->input_count = 2;
   leat_graph_sort(builder->graph, &in_cycle);
+}
+
+// -- Rows -----------------------------------------------------------------------------------------
+
+leat_value leat_reshape_origin(leat_value value) {
+  while (value.node->op == LEAT_OP_reshape) value = value.node->inputs[0];
+  return value;
+}
+
+bool leat_loop_sets_row(const leat_node *loop, uint32_t i) {
+  const leat_graph *body = leat_node_body(loop, 1);
+  const leat_node *next = body->yield->inputs[i].node;
+  if (next->op != LEAT_OP_scatter_set || leat_node_attr(next, "axis")->i ||
+      next->inputs[0].node != body->params.items[i])
+    return false;
+  const leat_node *at = leat_reshape_origin(next->inputs[1]).node;
+  if (at->op != LEAT_OP_parameter || at->outputs[0].rank) return false;
+  uint32_t index = (uint32_t)leat_node_attr(at, "index")->i;
+  return index < loop->output_count && leat_loop_counts(loop, index);
+}
+
+leat_value leat_loop_row_put(const leat_node *loop, uint32_t i) {
+  const leat_node *next = leat_node_body(loop, 1)->yield->inputs[i].node;
+  if (leat_loop_sets_row(loop, i)) return leat_reshape_origin(next->inputs[2]);
+  bool each = leat_loop_only_appends(loop, i) &&
+              leat_dim_is(leat_value_type(loop->inputs[i])->dims[0], 0) &&
+              leat_dim_is(leat_value_type(next->inputs[1])->dims[0], 1);
+  return each ? leat_reshape_origin(next->inputs[1]) : (leat_value){0};
+}
+
+bool leat_reads_what_changes(const leat_node *node, const leat_node *scatter) {
+  if (node->op != LEAT_OP_gather ||
+      leat_node_attr(node, "axis")->i != leat_node_attr(scatter, "axis")->i)
+    return false;
+  for (int i = 0; i < 2; i++)
+    if (node->inputs[i].node != scatter->inputs[i].node ||
+        node->inputs[i].port != scatter->inputs[i].port)
+      return false;
+  return true;
 }

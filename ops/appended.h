@@ -1,4 +1,4 @@
-// What loops put behind what they carry.
+// What loops put behind what they carry, or into it row by row.
 #ifndef LEAT_OPS_APPENDED_H
 #define LEAT_OPS_APPENDED_H
 
@@ -13,5 +13,15 @@ bool leat_loop_only_appends(const leat_node *loop, uint32_t i);
 // Makes what the builder's body puts behind what is carried one tensor, of whatever parts.
 void leat_append_at_once(leat_builder *builder, const char *name, leat_value carried,
                          leat_node *next);
+
+// Whether each turn sets the row of its number, counted from 0: what was there before is what was
+// there before the loop.
+bool leat_loop_sets_row(const leat_node *loop, uint32_t i);
+// The value of the body of which result i has a row for each turn, in their order: those that are
+// set, or all; {NULL}: there is none.
+leat_value leat_loop_row_put(const leat_node *loop, uint32_t i);
+// Whether the node reads, of what the scatter changes, what it was.
+bool leat_reads_what_changes(const leat_node *node, const leat_node *scatter);
+leat_value leat_reshape_origin(leat_value value); // what has the same elements
 
 #endif

@@ -100,6 +100,13 @@ bool leat_loop_step(const leat_node *loop, uint32_t carried, int64_t *out) {
   return leat_dim_is_const(by);
 }
 
+bool leat_loop_counts(const leat_node *loop, uint32_t carried) {
+  int64_t step;
+  leat_dim first;
+  return leat_loop_step(loop, carried, &step) && step == 1 &&
+         leat_known_integer(loop->inputs[carried], &first) && leat_dim_is(first, 0);
+}
+
 // A carried value that begins with `first` and nears `last` by 1 in each turn.
 typedef struct counter {
   bool up;

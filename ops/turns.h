@@ -32,6 +32,7 @@ bool leat_loop_is_row(const leat_node *loop, leat_value value);
 leat_value leat_loop_row(const leat_node *loop);
 // How much a carried integer grows in each turn; false: it does something else.
 bool leat_loop_step(const leat_node *loop, uint32_t carried, int64_t *out);
+bool leat_loop_counts(const leat_node *loop, uint32_t carried); // its turns, from 0 on
 // The value of an integer that is a constant, made of dims, or what a loop has counted.
 bool leat_known_integer(leat_value value, leat_dim *out);
 

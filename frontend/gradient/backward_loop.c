@@ -71,6 +71,7 @@ static leat_value recall_carried(const reversal *r, const backward *b, uint32_t 
   leat_value *rows = leat_new_array(r->e->arena, leat_value, (size_t)kept + 1), behind = {0};
   for (uint32_t k = 0; k < kept; k++) rows[k] = ev_parameter(r, "rows", b->kept[i] + k);
   if (b->undone[i]) behind = ev_parameter(r, "x", b->undone[i]);
+  if (ev_sets_row(r, i)) return ev_unset_row(r, i, behind, ev_turn_of(r, b->history, count));
   return ev_recall(r, i, behind, rows, count);
 }
 

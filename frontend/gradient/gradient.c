@@ -122,7 +122,9 @@ static void mark_path(walk *w, const leat_value *losses, uint32_t loss_count) {
 static void mark_reaching(walk *w, const ev *targets, uint32_t target_count) {
   leat_map wanted;
   leat_map_init(&wanted, w->scratch);
-  for (uint32_t i = 0; i < target_count; i++) leat_map_set(&wanted, ev_target_key(targets[i]), w);
+  for (uint32_t i = 0; i < target_count; i++) // no gradient goes to a number that counts
+    if (leat_dtype_in_class(ev_tensor_type(targets[i])->dtype, LEAT_CLASS_INEXACT))
+      leat_map_set(&wanted, ev_target_key(targets[i]), w);
   for (uint32_t number = 0; number < w->all.count; number++) {
     if (!w->marks[number].on_path) continue;
     const leat_node *node = w->all.nodes[number];

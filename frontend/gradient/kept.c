@@ -108,6 +108,26 @@ leat_value ev_recall_counter(const reversal *r, uint32_t carried, leat_value out
   return ev_operation(r, sign, first, ev_tensor(grown));
 }
 
+// -- Rows by turn ---------------------------------------------------------------------------------
+
+bool ev_sets_row(const reversal *r, uint32_t carried) {
+  return leat_loop_sets_row(r->node, carried);
+}
+
+leat_value ev_unset_row(const reversal *r, uint32_t carried, leat_value behind, leat_value turn) {
+  leat_value first = r->node->inputs[carried];
+  leat_type type = {.rank = leat_value_type(first)->rank - 1};
+  leat_value row = ev_row(r, first, turn, &type);
+  return row.node ? ev_set_row(r, behind, turn, row) : row;
+}
+
+leat_value ev_turn_count(const reversal *r) {
+  for (uint32_t i = 0; i < r->carried; i++)
+    if (leat_loop_counts(r->node, i) && r->node->outputs[i].dtype == LEAT_i64)
+      return (leat_value){r->node, i};
+  return (leat_value){0};
+}
+
 // -- What is kept of a turn -----------------------------------------------------------------------
 
 static int64_t axis_of(const leat_node *scatter) {
@@ -135,7 +155,8 @@ bool ev_is_undone(const reversal *r, uint32_t carried, leat_node_list *out) {
     leat_vec_push(r->e->arena, &scatters, value.node);
   *out = scatters;
   bool updated = value.node == r->body->params.items[carried];
-  return updated && ev_has_rows(r, carried) && are_few(leat_value_type(value), &scatters);
+  return updated && ev_has_rows(r, carried) &&
+         (ev_sets_row(r, carried) || are_few(leat_value_type(value), &scatters));
 }
 
 // Of what a scatter changes. The updates have that type, too, but may have dims that the body
@@ -155,6 +176,7 @@ static leat_type changed_type(const leat_node *scatter) {
 leat_type *ev_kept_types(const reversal *r, uint32_t carried, uint32_t *count) {
   leat_node_list changes;
   bool undone = ev_is_undone(r, carried, &changes);
+  if (ev_sets_row(r, carried)) changes.count = 0; // what was there is what was before the loop
   leat_type *types = leat_new_array(r->e->arena, leat_type, 2 * (size_t)changes.count + 1);
   *count = undone ? 2 * changes.count : ev_has_rows(r, carried);
   *types = *leat_value_type(r->node->inputs[carried]);
@@ -169,6 +191,7 @@ uint32_t ev_keep(const reversal *r, uint32_t carried, leat_value now, leat_node 
                  leat_value *out) {
   leat_node_list changes;
   *out = now;
+  if (ev_sets_row(r, carried)) return 0;
   if (!ev_is_undone(r, carried, &changes)) return ev_has_rows(r, carried);
   for (uint32_t i = 0; i < changes.count; i++) {
     const leat_node *copy = copies[changes.items[i]->id];
@@ -179,6 +202,45 @@ uint32_t ev_keep(const reversal *r, uint32_t carried, leat_value now, leat_node 
     out[2 * i + 1] = before.kind == EV_TENSOR ? before.tensor : (leat_value){0};
   }
   return 2 * changes.count;
+}
+
+// Whether that value of the body is kept as that part of what is carried.
+static bool is_kept(const reversal *r, uint32_t carried, uint32_t part, leat_value value) {
+  leat_node_list changes;
+  if (!ev_is_undone(r, carried, &changes)) return value.node == r->body->params.items[carried];
+  const leat_node *scatter = changes.items[part / 2];
+  if (part % 2) return leat_reads_what_changes(value.node, scatter);
+  leat_value indices = leat_reshape_origin(scatter->inputs[1]);
+  return value.node == indices.node && value.port == indices.port;
+}
+
+// The result of the loop that has these rows; {NULL}: none.
+static leat_value find_rows(const reversal *r, uint32_t carried, uint32_t part,
+                            const leat_type *type, const leat_dim *turns) {
+  for (uint32_t i = 0; type->rank < LEAT_MAX_RANK && i < r->carried; i++) {
+    leat_value value = leat_loop_row_put(r->node, i);
+    const leat_type *all = &r->node->outputs[i];
+    if (!value.node || !is_kept(r, carried, part, value)) continue;
+    leat_type wanted = leat_type_rows(type, all->dims[0]);
+    bool enough = ev_appends(r, i) || (turns && leat_dim_equal(all->dims[0], *turns));
+    if (enough && leat_type_equal(&wanted, all)) return (leat_value){r->node, i};
+  }
+  return (leat_value){0};
+}
+
+bool ev_find_history(const reversal *r, const leat_dim *turns, ev_history *out) {
+  ev_take_history(r, r->node, r->node->inputs, out);
+  out->count = ev_turn_count(r);
+  bool found = out->count.node;
+  for (uint32_t i = 0; found && i < r->carried; i++) {
+    uint32_t kept;
+    const leat_type *types = ev_kept_types(r, i, &kept);
+    for (uint32_t k = 0; found && k < kept; k++) {
+      out->kept[i][k] = find_rows(r, i, k, &types[k], turns);
+      found = out->kept[i][k].node;
+    }
+  }
+  return found;
 }
 
 static leat_value undo(const reversal *r, leat_value changed, const leat_node_list *changes,

@@ -120,34 +120,36 @@ static bool append_rows(const reversal *r, ev_history *out, leat_dim *turns) {
   return true;
 }
 
-// What the loop itself counts, as one that other gradients went through does.
-static leat_value counted(const reversal *r) {
-  for (uint32_t i = 0; i < r->carried; i++) {
-    int64_t step;
-    leat_dim from;
-    bool grows = leat_loop_step(r->node, i, &step) && step == 1;
-    if (grows && r->node->outputs[i].dtype == LEAT_i64 &&
-        leat_known_integer(r->node->inputs[i], &from) && leat_dim_is(from, 0))
-      return (leat_value){r->node, i};
-  }
-  return (leat_value){0};
-}
-
 // replaces: what counts may be the loop.
 static bool count_iterations(const reversal *r, bool replaces, ev_history *out) {
   ev_again counting = {0};
-  if (replaces) out->count = counted(r);
+  out->count = replaces ? ev_turn_count(r) : (leat_value){0};
   if (out->count.node) return true;
   leat_node *again = run_again(r, &counting, replaces);
   if (again) out->count = (leat_value){again, r->carried};
   return again;
 }
 
+// Of rows that are there anyhow, where they are no more than may be kept.
+static bool find_rows(const reversal *r, bool known, leat_dim *turns, ev_history *out) {
+  if (!ev_find_history(r, known ? turns : NULL, out)) return false;
+  for (uint32_t i = 0; i < r->carried && !known; i++) {
+    uint32_t kept;
+    ev_kept_types(r, i, &kept);
+    if (kept) *turns = leat_value_type(*out->kept[i])->dims[0], known = true;
+  }
+  bool limited = r->e->options.memory_limit;
+  return known && (!limited || (leat_dim_is_const(*turns) && most_rows(r) > 0));
+}
+
 static leat_node *reverse(const reversal *r, ev_history *h) {
   leat_dim turns;
   bool exact = leat_loop_turns(r->node, &turns), known = leat_loop_most_turns(r->node, &turns);
   bool limited = r->e->options.memory_limit, fits = known && rows_fit(r, turns);
-  if (fits && exact && !limited) h->turns = &turns;
+  bool found = find_rows(r, known, &turns, h);
+  bool appended = found && !known && !r->e->at.region;
+  if ((fits && exact && !limited) || appended) h->turns = &turns;
+  if (found) return ev_reverse_turns(r, h);
   if (fits) return keep_rows(r, turns, h) ? ev_reverse_turns(r, h) : NULL;
   bool chunks = r->e->at.region || limited;
   if (!chunks && can_append(r)) return append_rows(r, h, &turns) ? ev_reverse_turns(r, h) : NULL;

@@ -74,8 +74,10 @@ leat_node *ev_backward_end(const reversal *r, bool ok);
 leat_node *ev_reverse_chunks(const reversal *r, const ev_history *h, int64_t chunk);
 
 // -- turn_rows.c ----------------------------------------------------------------------------------
+// The number of the turn that was reached when that many of those reversed were done.
+leat_value ev_turn_of(const reversal *r, const ev_history *h, leat_value count);
 // In the backward loop's body: the gradient of what that turn appended.
-ev ev_rows_of_turn(const reversal *r, const ev_history *h, uint32_t carried, leat_value turn);
+ev ev_rows_of_turn(const reversal *r, const ev_history *h, uint32_t carried, leat_value count);
 // Of what was there before the loop.
 ev ev_rows_before(const reversal *r, uint32_t carried, leat_value all);
 // What is captured has the sum of what it has in the turns, or all sparse rows.
@@ -125,6 +127,15 @@ bool ev_has_rows(const reversal *r, uint32_t carried);
 // as, of which more may be known.
 leat_value ev_recall_counter(const reversal *r, uint32_t carried, leat_value outside,
                              leat_value first, leat_value count);
+
+// The result of the loop that counts its turns, such as one that other gradients went through has.
+leat_value ev_turn_count(const reversal *r); // {NULL}: none
+// Whether each turn sets the row of its number: before, that was what it was before the loop.
+bool ev_sets_row(const reversal *r, uint32_t carried);
+leat_value ev_unset_row(const reversal *r, uint32_t carried, leat_value behind, leat_value turn);
+// What is kept, where the loop itself results in all of it: one that other gradients went through,
+// or that keeps what it carried for itself. turns: so many, at most; NULL: that is not known.
+bool ev_find_history(const reversal *r, const leat_dim *turns, ev_history *out);
 
 // Whether a turn can be undone: it leaves what is carried as it is, or changes little of it, by
 // these scatters, the last one first.

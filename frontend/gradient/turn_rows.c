@@ -32,13 +32,17 @@ static ev some_rows(const reversal *r, leat_value all, leat_value at, const leat
   return ev_op(e, LEAT_OP_gather, inputs, 2, &axis, r->span, NULL);
 }
 
-ev ev_rows_of_turn(const reversal *r, const ev_history *h, uint32_t carried, leat_value turn) {
+leat_value ev_turn_of(const reversal *r, const ev_history *h, leat_value count) {
+  return h->first.node ? ev_operation(r, LEAT_OPERATOR_ADD, count, ev_tensor(h->first)) : count;
+}
+
+ev ev_rows_of_turn(const reversal *r, const ev_history *h, uint32_t carried, leat_value count) {
   leat_value all = h->appended[carried];
   leat_value next = r->body->yield->inputs[carried];
   const leat_type *added = leat_value_type(next.node->inputs[1]);
   leat_dim first = leat_value_type(r->node->inputs[carried])->dims[0];
   if (!all.node) return ev_error();
-  if (h->first.node) turn = ev_operation(r, LEAT_OPERATOR_ADD, turn, ev_tensor(h->first));
+  leat_value turn = ev_turn_of(r, h, count);
   if (!turn.node) return ev_error();
   leat_value at = index_of(r, turn, added->dims[0], first);
   return at.node ? some_rows(r, all, at, added) : ev_error();

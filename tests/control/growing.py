@@ -382,3 +382,74 @@ def gradients_through_several_parts_that_a_turn_appends(x, w, n):
         h, parts = run(x, w)
         return (parts * parts * parts).sum() + h.sum()
     return run(x, w)[1], *slopes(loss, x, w)
+
+
+# What the loop keeps for one gradient, or for the text, is kept for all; of what a turn sets at its number, and reads, nothing is.
+KEPT = '''
+fn kept(x: f64[2], w: f64[2], n: i64[]) {
+  _, h, own, past, table = while (t: i64[] = 0, h = x, own: f64[?, 2] = zeros(f64[0, 2]), past = zeros(f64[9, 2]) + x, table = zeros(f64[9, 2])) t < n {
+    now = scatter_set(past, t, h * w)
+    seen = sum(now * past[(t * 7) % 9], axis=0) / 9
+    next t + 1, sin(h + seen) + w * now[(t * 5) % 9], concat([own, h[None]]), now, scatter_add(table, (t * 4) % 9, h * w)
+  }
+  return sum(h * w), sum(h * h * h) + sum(own * own) + sum(past * table)
+}
+'''
+KEPT_FEEDS = [{'x': [0.5, -1.25], 'w': [0.75, 0.5], 'n': n} for n in (0, 1, 9)]
+
+
+def kept(x, w, n):
+    h, own, past, table = x, [], numpy.array([x] * 9), numpy.zeros((9, 2), (x * w).dtype)
+    for t in range(n):
+        now, table = past.astype((x * w).dtype), table.copy()
+        now[t] = h * w
+        seen = (now * past[t * 7 % 9]).sum(0) / 9
+        table[t * 4 % 9] += h * w
+        own.append(h)
+        h, past = numpy.sin(h + seen) + w * now[t * 5 % 9], now
+    return (h * w).sum(), (h ** 3).sum() + sum((row * row).sum() for row in own) + (past * table).sum()
+
+
+@case(KEPT + '''
+entry main(x: f64[2], w: f64[2], n: i64[]) -> (y: f64[], z: f64[], dy: f64[2], dz: f64[2], dw: f64[2], d2: f64[2], e2: f64[2]) {
+  y, z = kept(x, w, n)
+  dy = grad(y, x)
+  dz, dw = grad(z, [x, w])
+  d2 = grad(sum(dy * w), x)
+  e2 = grad(sum(dz * w), x)
+}''', *KEPT_FEEDS, tolerance=1e6)
+def gradients_by_what_is_kept_already(x, w, n):
+    return (*kept(x, w, n), *slopes(lambda x: kept(x, w, n)[0], x), *slopes(lambda x, w: kept(x, w, n)[1], x, w),
+            turned(lambda x: kept(x, w, n)[0], 2, x, w), turned(lambda x: kept(x, w, n)[1], 2, x, w))
+
+
+@case(KEPT.replace('t < n', 't < n and t < 9') + '''
+entry main(x: f64[2], w: f64[2], n: i64[]) -> (y: f64[], dy: f64[2], dz: f64[2], dw: f64[2], d2: f64[2]) {
+  y, z = kept(x, w, n)
+  dy = grad(y, x)
+  dz, dw = grad(z, [x, w])
+  d2 = grad(sum(dy * w), x)
+}''', *KEPT_FEEDS, tolerance=1e6, words=['--memory-limit', '1'])
+def gradients_by_what_is_kept_already_under_a_limit(x, w, n):
+    return (kept(x, w, n)[0], *slopes(lambda x: kept(x, w, n)[0], x), *slopes(lambda x, w: kept(x, w, n)[1], x, w),
+            turned(lambda x: kept(x, w, n)[0], 2, x, w))
+
+
+@case(KEPT + '''
+entry main(x: f64[2], w: f64[2], n: i64[]) -> (s: f64[], ds: f64[2], dz: f64[2]) {
+  _, s = while (k: i64[] = 0, s: f64[] = 0) k < 2 {
+    y, z = kept(x * cast(k, f64), w, n)
+    next k + 1, s + y * z
+  }
+  ds = grad(s, w)
+  y, z = kept(x, w, 9)
+  _, dz = while (k: i64[] = 0, dz = zeros(f64[2])) k < 2 { next k + 1, dz + grad(z, x) + grad(y, x) }
+}''', *KEPT_FEEDS, tolerance=1e9)
+def gradients_in_bodies_by_what_is_kept_already(x, w, n):
+    def s(w):
+        total = 0
+        for k in range(2):
+            y, z = kept(x * k, w, n)
+            total = total + y * z
+        return total
+    return s(w), *slopes(s, w), 2 * (slopes(lambda x: kept(x, w, 9)[0] + kept(x, w, 9)[1], x)[0])
