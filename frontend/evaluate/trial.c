@@ -61,37 +61,32 @@ static ev types_of(evaluator *e, ev value, leat_span span) {
 // -- The types of what a call gives ---------------------------------------------------------------
 
 // What the types follow from: of tensors the type, but for integers, whose values may decide a
-// shape, and what is made of numbers alone. False: there is more to it.
-static bool add_to_key(evaluator *e, ev value, ev *out) {
-  *out = value;
+// shape.
+static ev part_of_key(evaluator *e, ev value) {
   if (value.kind == EV_LIST) {
     ev *items = leat_new_array(e->arena, ev, (size_t)value.list->count + 1);
     for (uint32_t i = 0; i < value.list->count; i++)
-      if (!add_to_key(e, value.list->items[i], &items[i])) return false;
-    *out = ev_take_list(e, items, value.list->count);
-    return out->kind == EV_LIST;
+      items[i] = part_of_key(e, value.list->items[i]);
+    return ev_take_list(e, items, value.list->count);
   }
-  if (value.kind != EV_TENSOR) return true;
-  const leat_type *type = leat_value_type(value.tensor);
-  bool decides = ev_rank_of(type->dtype) < 2;
-  if (!decides) *out = (ev){.kind = EV_TYPE, .type = type};
-  return !ev_is_weak(e, value);
+  if (value.kind != EV_TENSOR || ev_rank_of(leat_value_type(value.tensor)->dtype) < 2) return value;
+  return (ev){.kind = EV_TYPE,
+              .weak = ev_is_weak(e, value),
+              .typed = ev_runs(e, value.tensor), // it is carried, and as wide as it runs
+              .type = leat_value_type(value.tensor)};
 }
 
-// The function and its arguments as a list; EV_ERROR: it is asked each time, as in a loop whose
-// types are found by trying, which goes by the order of the loops that are evaluated.
+// The function and its arguments as a list; EV_ERROR: it is asked each time.
 static ev key_of(evaluator *e, const ev_builtin_call *call) {
-  const ev_loops *loops = e->loops;
-  bool tried = loops && (loops->trying || loops->next < loops->known.count);
   ev *items = leat_new_array(e->arena, ev, 2 * (size_t)call->rest_count + 1);
   uint32_t count = 0;
   items[count++] = call->args[0];
   for (uint32_t i = 0; i < call->rest_count; i++) {
     const char *name = call->rest[i].key;
     items[count++] = name ? ev_text(e, name, strlen(name)) : ev_none();
-    if (!add_to_key(e, call->rest[i].value, &items[count++])) return ev_error();
+    items[count++] = part_of_key(e, call->rest[i].value);
   }
-  return tried || e->at.on_numbers ? ev_error() : ev_take_list(e, items, count);
+  return e->at.on_numbers ? ev_error() : ev_take_list(e, items, count);
 }
 
 static bool is_same(ev a, ev b) {
@@ -126,13 +121,16 @@ ev ev_builtin_result_types(evaluator *e, const ev_builtin_call *call) {
   if (known) return *known;
   leat_dims_mark dims = leat_dims_take_mark(e->graph->dims);
   const char *as = callee.function->definition ? leat_intern(e->strings, "result_types") : NULL;
+  ev_loops *loops = e->loops;
   ev_trial trial;
   ev_trial_begin(e, &trial, NULL);
+  e->loops = NULL; // those in it are tried for themselves, once
   ev result = ev_call(e, callee.function, call->rest, call->rest_count, call->span, as, NULL);
   if (ev_is_nothing(result))
     result = ev_fail(e, call->span, "`%s` gives no value", callee.function->name);
   ev types = result.kind == EV_ERROR ? result : types_of(e, result, call->span);
   ev_trial_end(e, &trial);
+  e->loops = loops;
   if (types.kind != EV_ERROR && key.kind == EV_LIST && !made_dims(e, dims))
     leat_vec_push(e->arena, &e->asked, ((ev_asked){key, types}));
   return types;
