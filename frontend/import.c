@@ -6,6 +6,7 @@
 #include "base/module.h"
 #include "base/recovery.h"
 #include "base/text.h"
+#include "base/varint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,43 +28,29 @@ static const format formats[] = {
     {"graphdef", ".meta", "-2222222", 2},
 };
 
-typedef struct wire {
-  const unsigned char *at, *end;
-} wire;
-
-static bool read_varint(wire *in, uint64_t *out) {
-  *out = 0;
-  for (unsigned shift = 0; in->at < in->end && shift < 64; shift += 7) {
-    unsigned char byte = *in->at++;
-    *out |= (uint64_t)(byte & 127) << shift;
-    if (byte < 128) return true;
-  }
-  return false;
-}
-
-static bool skip_bytes(wire *in, uint64_t count) {
+static bool skip_bytes(leat_unread *in, uint64_t count) {
   if (count > (uint64_t)(in->end - in->at)) return false;
   in->at += count;
   return true;
 }
 
-static bool skip_value(wire *in, uint64_t wire_type) {
+static bool skip_value(leat_unread *in, uint64_t wire_type) {
   uint64_t number;
   switch (wire_type) {
-  case 0: return read_varint(in, &number);
+  case 0: return leat_read_varint(in, &number);
   case 1: return skip_bytes(in, 8);
-  case 2: return read_varint(in, &number) && skip_bytes(in, number);
+  case 2: return leat_read_varint(in, &number) && skip_bytes(in, number);
   case 5: return skip_bytes(in, 4);
   default: return false;
   }
 }
 
 static bool has_fields(const format *f, const void *bytes, size_t size) {
-  wire in = {bytes, (const unsigned char *)bytes + size};
+  leat_unread in = {bytes, (const unsigned char *)bytes + size};
   bool sure = false;
   uint64_t tag;
   while (in.at < in.end) {
-    if (!read_varint(&in, &tag) || tag >> 3 >= strlen(f->fields)) return false;
+    if (!leat_read_varint(&in, &tag) || tag >> 3 >= strlen(f->fields)) return false;
     if ((uint64_t)f->fields[tag >> 3] != '0' + (tag & 7) || !skip_value(&in, tag & 7)) return false;
     sure = sure || tag >> 3 == f->sure;
   }

@@ -2,6 +2,7 @@
 // values in blocks, behind them an index of the blocks and a footer of 48 bytes; the values are
 // BundleEntryProto, and say where in PREFIX.data-NNNNN-of-NNNNN the bytes of a tensor lie.
 #include "base/file.h"
+#include "base/varint.h"
 #include "frontend/importer/graphdef/model.h"
 #include "frontend/importer/protobuf/guard.h"
 
@@ -45,29 +46,15 @@ static uint32_t masked(uint32_t crc) {
 
 // -- The table ------------------------------------------------------------------------------------
 
-typedef struct span {
-  const unsigned char *at, *end;
-} span;
-
-static bool read_varint(span *in, uint64_t *out) {
-  *out = 0;
-  for (unsigned shift = 0; in->at < in->end && shift < 64; shift += 7) {
-    unsigned char byte = *in->at++;
-    *out |= (uint64_t)(byte & 127) << shift;
-    if (byte < 128) return true;
-  }
-  return false;
-}
-
 static uint32_t read_u32(const unsigned char *at) {
   return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
 // The entries of the block that a handle, an offset and a size, is of.
-static leat_status read_block(reader *r, span *handle, span *out) {
+static leat_status read_block(reader *r, leat_unread *handle, leat_unread *out) {
   uint64_t offset, size;
   size_t all = r->file.size - FOOTER;
-  if (!read_varint(handle, &offset) || !read_varint(handle, &size) || offset > all ||
+  if (!leat_read_varint(handle, &offset) || !leat_read_varint(handle, &size) || offset > all ||
       size > all - offset || all - offset - size < TRAILER || size < 4)
     return damaged(r, "a block lies outside of the file");
   const unsigned char *block = r->file.data + offset;
@@ -76,33 +63,33 @@ static leat_status read_block(reader *r, span *handle, span *out) {
     return damaged(r, "the checksum of a block is another");
   uint64_t restarts = read_u32(block + size - 4);
   if (restarts > (size - 4) / 4) return damaged(r, "a block has too many places to begin at");
-  *out = (span){block, block + size - 4 - 4 * restarts};
+  *out = (leat_unread){block, block + size - 4 - 4 * restarts};
   return LEAT_OK;
 }
 
 // One entry of a block: its key goes on from the one before.
-static leat_status read_entry(reader *r, span *block, leat_text *key, span *value) {
+static leat_status read_entry(reader *r, leat_unread *block, leat_text *key, leat_unread *value) {
   uint64_t shared, own, size;
-  if (!read_varint(block, &shared) || !read_varint(block, &own) || !read_varint(block, &size) ||
-      shared > key->size || own > (uint64_t)(block->end - block->at) ||
-      size > (uint64_t)(block->end - block->at) - own)
+  if (!leat_read_varint(block, &shared) || !leat_read_varint(block, &own) ||
+      !leat_read_varint(block, &size) || shared > key->size ||
+      own > (uint64_t)(block->end - block->at) || size > (uint64_t)(block->end - block->at) - own)
     return damaged(r, "an entry goes past its block");
   key->size = shared;
   leat_text_add_n(key, (const char *)block->at, own);
-  *value = (span){block->at + own, block->at + own + size};
+  *value = (leat_unread){block->at + own, block->at + own + size};
   block->at = value->end;
   return LEAT_OK;
 }
 
 // -- Entries --------------------------------------------------------------------------------------
 
-static leat_status unpack(reader *r, const ProtobufCMessageDescriptor *d, span bytes,
+static leat_status unpack(reader *r, const ProtobufCMessageDescriptor *d, leat_unread bytes,
                           const ProtobufCMessage **out) {
   return leat_protobuf_unpack(r->arena, d, r->path, "a checkpoint of TensorFlow", bytes.at,
                               (size_t)(bytes.end - bytes.at), out, r->error);
 }
 
-static leat_status take_header(reader *r, span value) {
+static leat_status take_header(reader *r, leat_unread value) {
   const ProtobufCMessage *message;
   LEAT_TRY(unpack(r, &tensorflow__bundle_header_proto__descriptor, value, &message));
   const Tensorflow__BundleHeaderProto *header = (const void *)message;
@@ -120,7 +107,7 @@ static const char *shard_path(const reader *r, int32_t shard) {
 }
 
 // Strings and parts of variables are passed over: nothing is begun with them.
-static leat_status take_entry(reader *r, const leat_text *key, span value) {
+static leat_status take_entry(reader *r, const leat_text *key, leat_unread value) {
   const ProtobufCMessage *message;
   leat_arena *arena = r->arena;
   LEAT_TRY(unpack(r, &tensorflow__bundle_entry_proto__descriptor, value, &message));
@@ -148,8 +135,8 @@ static leat_status take_entry(reader *r, const leat_text *key, span value) {
   return LEAT_OK;
 }
 
-static leat_status read_data_block(reader *r, span *handle, leat_text *key) {
-  span block, value;
+static leat_status read_data_block(reader *r, leat_unread *handle, leat_text *key) {
+  leat_unread block, value;
   LEAT_TRY(read_block(r, handle, &block));
   key->size = 0;
   while (block.at < block.end) {
@@ -167,9 +154,9 @@ static leat_status read_table(reader *r, leat_text *key, leat_text *index_key) {
   const unsigned char *end = r->file.data + r->file.size;
   uint64_t found = read_u32(end - 8) | (uint64_t)read_u32(end - 4) << 32, skipped;
   if (found != magic) return damaged(r, "its last bytes are others");
-  span footer = {end - FOOTER, end - 8}, index, handle;
+  leat_unread footer = {end - FOOTER, end - 8}, index, handle;
   for (int i = 0; i < 2; i++) // where the index of the file's own properties lies
-    if (!read_varint(&footer, &skipped)) return damaged(r, "its footer is cut");
+    if (!leat_read_varint(&footer, &skipped)) return damaged(r, "its footer is cut");
   LEAT_TRY(read_block(r, &footer, &index));
   while (index.at < index.end) {
     LEAT_TRY(read_entry(r, &index, index_key, &handle));
@@ -208,8 +195,8 @@ static leat_status read_objects(reader *r, const leat_file_view *file) {
   if (e->offset < 0 || (uint64_t)e->offset > file->size || e->size < 0 ||
       (uint64_t)e->size > file->size - (uint64_t)e->offset)
     return damaged(r, "its objects lie outside of the file");
-  span in = {file->data + e->offset, file->data + e->offset + e->size};
-  if (!read_varint(&in, &size) || in.end - in.at < 4 || size != (uint64_t)(in.end - in.at - 4))
+  leat_unread in = {file->data + e->offset, file->data + e->offset + e->size};
+  if (!leat_read_varint(&in, &size) || in.end - in.at < 4 || size != (uint64_t)(in.end - in.at - 4))
     return damaged(r, "its objects have another size");
   const ProtobufCMessage *message;
   in.at += 4;
