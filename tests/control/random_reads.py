@@ -14,7 +14,7 @@ import numpy
 
 from case import Case
 from gradients import slopes
-from random_regions import DEEPEST, FEEDS, SIZES, STATE, TYPES, WORDS, Program, added, ends, placed, spelled, strings
+from random_regions import DEEPEST, FEEDS, STATE, TYPES, Program, added, drawn_feeds, ends, placed, spelled, strings, texts
 
 FUNCTIONS = '''
 fn of_map(p: f64[], c: f64[N], o: f64[N]) { return sum(grad(sum(c * c), o)) * p }
@@ -211,15 +211,9 @@ def random_reads(seed):
     results = [f'{name}: {TYPES[scope[name]]}' for name in made]
     loss = ' + '.join(f'sum(tanh({name}))' for name in floats)
     results += ['dx: f64[]', 'dy: f64[N]', 'dl: f64[]']
-    lines = program.leat + [f'  dx, dy, dl = grad({loss}, [x, y, level])']
-    takes = ', '.join(f'{name}: {TYPES[kind]}' for name, kind in FEEDS.items())
-    text = FUNCTIONS + ''.join(f'var {name}: {TYPES[kind]} = {value}\n' for name, (kind, value) in STATE.items())
-    text += f'entry main({takes}) -> ({", ".join(results)}) {{\n' + '\n'.join(lines) + '\n}\n'
-    python = f'def main(a, k, x, y, q, z):\n    N = len(k)\n' + '\n'.join(program.python)
-    python += f'\n    return ({"".join(name + ", " for name in made)})\n'
-    n = rng.choice(SIZES)
-    feeds = {'a': rng.randrange(-9, 10), 'k': [rng.randrange(-9, 10) for _ in range(n)], 'x': rng.uniform(-2, 2),
-             'y': [rng.uniform(-2, 2) for _ in range(n)], 'q': rng.choice(WORDS), 'z': [rng.choice(WORDS) for _ in range(n)]}
+    text, python = texts(program, results, [*program.leat, f'  dx, dy, dl = grad({loss}, [x, y, level])'], made)
+    feeds = drawn_feeds(rng)
+    n = len(feeds['k'])
     if rng.random() < 0.3:
         feeds['main/top'] = numpy.array([rng.uniform(-2, 2)])
     if rng.random() < 0.3:
@@ -269,4 +263,4 @@ def random_reads(seed):
     for name in chosen:
         kind = program.inside[name.split('/')[-1].removesuffix(':all')][1]
         fetch[name] = 'i64' if kind in 'iv' else 'f64'
-    return Case(f'random_reads_{seed}', text, oracle, (feeds,), [], fetch, ('cpu', 'ref', 'c'), 1e5, prints_anyhow=True)
+    return Case(f'random_reads_{seed}', FUNCTIONS + text, oracle, (feeds,), [], fetch, ('cpu', 'ref', 'c'), 1e5, prints_anyhow=True)

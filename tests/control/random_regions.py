@@ -202,6 +202,21 @@ class Program:
         scope[total] = 'i'
 
 
+def texts(program, results, lines, made):
+    """The program in Leat, which gives the results, and in Python, which gives what is made."""
+    takes = ', '.join(f'{name}: {TYPES[kind]}' for name, kind in FEEDS.items())
+    text = ''.join(f'var {name}: {TYPES[kind]} = {value}\n' for name, (kind, value) in STATE.items())
+    text += f'entry main({takes}) -> ({", ".join(results)}) {{\n' + '\n'.join(lines) + '\n}\n'
+    python = 'def main(a, k, x, y, q, z):\n    N = len(k)\n' + '\n'.join(program.python)
+    return text, f'{python}\n    return ({"".join(name + ", " for name in made)})\n'
+
+
+def drawn_feeds(rng):
+    n = rng.choice(SIZES)
+    return {'a': rng.randrange(-9, 10), 'k': [rng.randrange(-9, 10) for _ in range(n)], 'x': rng.uniform(-2, 2),
+            'y': [rng.uniform(-2, 2) for _ in range(n)], 'q': rng.choice(WORDS), 'z': [rng.choice(WORDS) for _ in range(n)]}
+
+
 def random_case(seed, smooth):
     """A case of one run; its oracle has run it once already."""
     program = Program(seed)
@@ -217,10 +232,7 @@ def random_case(seed, smooth):
         results += ['dx: f64[]', 'dy: f64[N]']
         loss = ' + '.join(f'sum(tanh({name}))' for name in floats)
         lines += [f'  slopes = grad({loss}, [x, y])', '  dx = slopes[0]', '  dy = slopes[1]']
-    takes = ', '.join(f'{name}: {TYPES[kind]}' for name, kind in FEEDS.items())
-    text = ''.join(f'var {name}: {TYPES[kind]} = {value}\n' for name, (kind, value) in STATE.items())
-    text += f'entry main({takes}) -> ({", ".join(results)}) {{\n' + '\n'.join(lines) + '\n}\n'
-    python = f'def main(a, k, x, y, q, z):\n    N = len(k)\n' + '\n'.join(program.python) + f'\n    return ({"".join(name + ", " for name in made)})\n'
+    text, python = texts(program, results, lines, made)
     space = {'np': numpy, 'added': added, 'placed': placed, 'spelled': spelled, 'ends': ends}
     exec(python, space)
 
@@ -237,9 +249,5 @@ def random_case(seed, smooth):
             return *values, *slopes(loss, x, y), *ends
         return *values, *ends
 
-    n = rng.choice(SIZES)
-    feeds = {'a': rng.randrange(-9, 10), 'k': [rng.randrange(-9, 10) for _ in range(n)],
-             'x': rng.uniform(-2, 2), 'y': [rng.uniform(-2, 2) for _ in range(n)],
-             'q': rng.choice(WORDS), 'z': [rng.choice(WORDS) for _ in range(n)]}
-    return Case(f'random_{seed}', text, oracle, (feeds,), [], {name: TYPES[kind][:3] for name, (kind, _) in STATE.items()},
+    return Case(f'random_{seed}', text, oracle, (drawn_feeds(rng),), [], {name: TYPES[kind][:3] for name, (kind, _) in STATE.items()},
                 ('cpu', 'ref', 'c'), 1e5)
