@@ -11,7 +11,7 @@ import tempfile
 import traceback
 
 import limit
-from sampling import EVERY, SANITIZED, SEED, time_of
+from sampling import EVERY, SANITIZED, SEED, chosen, time_of
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get('LEAT_BUILD', os.path.join(ROOT, 'build')))
@@ -84,23 +84,13 @@ def has_its_turn(check, share, slow):
 
 
 def main(suite, share=1.0, slow=0.4, beside=lambda check: contextlib.nullcontext()):
-    """Runs the cases whose names have the word of the command line, with `--case` the one of this name, or all that have their
-    turn, and ends the program; `--list` prints their names. Each runs inside of what `beside` gives."""
+    """Runs the cases that are chosen, or all that have their turn, and ends the program. Each runs inside of what `beside`
+    gives."""
     passed = failed = skipped = 0
-    if sys.argv[1:] == ['--list']:
-        shutil.rmtree(WORK, ignore_errors=True)
-        print('\n'.join(check.__name__ for check in CASES))
-        sys.exit(0)
-    if sys.argv[1:2] == ['--case']:
-        chosen = [check for check in CASES if check.__name__ in sys.argv[2:]]
-        failed += len(sys.argv[2:]) - len(chosen)
-    elif sys.argv[1:]:
-        chosen = [check for check in CASES if sys.argv[1] in check.__name__]
-    else:
-        chosen = [check for check in CASES if has_its_turn(check, share, slow)]
-        skipped = len(CASES) - len(chosen)
     try:
-        for check in chosen:
+        run_now = chosen(CASES, lambda cases: [check for check in cases if has_its_turn(check, share, slow)])
+        skipped = 0 if sys.argv[1:] else len(CASES) - len(run_now)
+        for check in run_now:
             try:
                 with time_of(check.__name__), beside(check):
                     check()

@@ -7,15 +7,21 @@ import os
 import random
 import re
 import subprocess
+import sys
 import tempfile
+from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from sampling import SANITIZED, SEED, timed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REFUSED = f'{HERE}/ops/refused'
 DTYPES = set('float16 bfloat16 float32 float64 complex64 complex128 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool string'.split())
 SECONDS = 120
+Case = namedtuple('Case', 'name about target')
 WITHIN = {'float16': 4e-3, 'bfloat16': 5e-2, 'float32': 1e-6, 'float64': 1e-10, 'complex64': 1e-5, 'complex128': 1e-10}
 
 
@@ -72,8 +78,10 @@ def within_of(case, expected):
     return max(least, case.get('within', 0)) if half != 'float64' else least
 
 
-def check(leat, case, target):
+@timed
+def check(named, leat):
     """What is wrong: (words of a refusal, None), (None, difference), or (None, None)."""
+    _, case, target = named
     with tempfile.TemporaryDirectory() as scratch:
         model = f'{scratch}/graph.pb'
         with open(model, 'wb') as file:
@@ -129,30 +137,40 @@ def shows_an_attribute(case):
     return mode == 'fed' and label.split('=')[-1] not in DTYPES
 
 
-def run(leat, wanted, seed, count, update=False, core=False):
-    """passed, failed, and words for each failure. count: None: all; core: and those of attributes on ref, which compiles
-    nothing."""
-    cases = [c for c in load_cases() if not wanted or any(c['name'].startswith(w) for w in wanted)]
-    attributes = [(c, 'ref') for c in cases if core and shows_an_attribute(c)]
-    if count is not None and not wanted:
-        cases = random.Random(seed).sample(cases, min(count, len(cases)))
-    work = [(c, 'cpu') for c in cases] + attributes
+def cases():
+    """Each as it is compiled, and on ref, which compiles nothing."""
+    of = list(load_cases())
+    return [Case(f'ops/{one["name"]}{" on ref" if target == "ref" else ""}', one, target) for target in ('cpu', 'ref') for one in of]
+
+
+def sample(every, count):
+    """All, if count is None, else so many as they are compiled, and those of attributes on ref."""
+    compiled = [case for case in every if case.target == 'cpu']
+    if count is None:
+        return compiled
+    attributes = [case for case in every if case.target == 'ref' and not SANITIZED and shows_an_attribute(case.about)]
+    return random.Random(SEED).sample(compiled, min(count, len(compiled))) + attributes
+
+
+def run(leat, work, update):
+    """What is wrong with each case that fails."""
     refused, failed, found = read_refused(), [], {}
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-        results = list(threads.map(lambda one: check(leat, *one), work))
-    for (case, _), (words, wrong) in zip(work, results):
+        results = list(threads.map(lambda case: check(case, leat), work))
+    for case, (words, wrong) in zip(work, results):
+        name = case.about['name']
         if words is not None:
-            found[case['name']] = first_words(words)
-            known = refused.get(case['name'])
+            found[name] = first_words(words)
+            known = refused.get(name)
             if known is None or known not in words:
                 wrong = f'refused: {first_words(words)}'
-        elif wrong is None and case['name'] in refused:
+        elif wrong is None and name in refused:
             wrong = 'it is not refused any more: run with --update'
         if wrong:
-            failed.append(f"{case['name']}: {wrong}")
+            failed.append(f'{case.name}: {wrong}')
     if update:
-        names = {c['name'] for c in cases}
+        names = {case.about['name'] for case in work}
         kept = {n: w for n, w in refused.items() if n not in names}
         with open(REFUSED, 'w', encoding='utf-8') as out:
             out.write(''.join(f'{n}: {w}\n' for n, w in sorted({**kept, **found}.items())))
-    return len(work) - len(failed), failed
+    return failed

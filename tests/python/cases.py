@@ -9,7 +9,7 @@ import leat
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(f'{ROOT}/tests')
-from sampling import time_of  # noqa: E402
+from sampling import chosen, time_of  # noqa: E402
 SANITIZED = bool(os.environ.get('LEAT_SANITIZED'))
 _cases = []
 
@@ -19,7 +19,7 @@ class Skipped(Exception):
 
 
 def case(function):
-    _cases.append(function)
+    _cases.append((f'{function.__module__}.{function.__name__}', function))
     return function
 
 
@@ -37,12 +37,9 @@ def raises(kind, says, function, *arguments, **named):
     raise AssertionError(f'no {kind.__name__}')
 
 
-def run(filters):
+def run():
     passed = failed = skipped = 0
-    for function in _cases:
-        name = f'{function.__module__}.{function.__name__}'
-        if filters and not any(text in name for text in filters):
-            continue
+    for name, function in chosen(_cases):
         with tempfile.TemporaryDirectory() as folder:
             before = os.getcwd()
             os.chdir(folder)

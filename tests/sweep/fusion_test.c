@@ -9,6 +9,7 @@
 // is in some program.
 #include "tests/sweep/random_program.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,11 @@ static bool check(uint64_t seed, bool all) {
   return agrees(&p, seed, two, 2) && fine;
 }
 
+static void list(int programs) {
+  rng seeds = {test_seed()};
+  for (int i = 0; i < programs; i++) printf("%llu\n", (unsigned long long)rng_next(&seeds));
+}
+
 // Every n-th of the programs; returns how many failed.
 static int check_share(int programs, int first, int n) {
   rng seeds = {test_seed()};
@@ -134,8 +140,15 @@ int main(int argc, char **argv) {
   const char *many = getenv("LEAT_SWEEP");
   int programs = many ? atoi(many) : getenv("LEAT_SANITIZED") ? SANITIZED : PROGRAMS;
   setvbuf(stdout, NULL, _IOLBF, 0); // an assertion loses no message
+  if (argc > 2 && strcmp(argv[1], "--case") == 0) argv++, argc--;
+  if (argc > 1 && strcmp(argv[1], "--list") == 0) return list(programs), 0;
+  if (argc > 1 && !isdigit(*argv[1])) return 0;
   printf("fusion: LEAT_TEST_SEED=%llu\n", (unsigned long long)test_seed());
-  if (argc > 1) return !check(strtoull(argv[1], NULL, 0), true);
+  if (argc > 1) {
+    bool fine = check(strtoull(argv[1], NULL, 0), true);
+    printf("fusion: %d passed, %d failed, 0 skipped\n", fine, !fine);
+    return !fine;
+  }
   int missing = missing_ops(), failed = check_all(programs);
   printf("fusion: %d passed, %d failed, %d skipped\n", programs - failed, failed + missing,
          many ? 0 : PROGRAMS - programs);

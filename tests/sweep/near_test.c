@@ -243,6 +243,7 @@ static bool check(leat_op op, leat_dtype dtype, bool flushes, int64_t rounds) {
 }
 
 int main(int argc, char **argv) {
+  if (lists_dtypes(&argc, &argv)) return 0;
   const char *only_dtype = argc > 1 ? argv[1] : NULL, *only_op = argc > 2 ? argv[2] : NULL;
   int64_t rounds = argc > 3 ? atoll(argv[3]) : 1;
   bool sanitized = getenv("LEAT_SANITIZED");

@@ -268,3 +268,11 @@ bool op_call(program *p, leat_op op, leat_dtype dtype, int variant) {
   leat_text_finish(&c.label);
   return possible;
 }
+
+bool lists_dtypes(int *argc, char ***argv) {
+  bool lists = *argc == 2 && strcmp((*argv)[1], "--list") == 0;
+  for (int dtype = 0; lists && dtype < LEAT_DTYPE_COUNT; dtype++)
+    puts(leat_dtype_name((leat_dtype)dtype));
+  if (*argc > 2 && strcmp((*argv)[1], "--case") == 0) ++*argv, --*argc;
+  return lists;
+}

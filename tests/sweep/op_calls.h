@@ -32,4 +32,7 @@ bool op_cancels(leat_op op);
 // Whether they grow with the condition of the result: of pow(a, b) with 1 + |b log a|.
 bool op_turns(leat_op op, leat_dtype dtype);
 
+// `--case NAME` is NAME; after `--list`, for which it prints the dtypes, a program ends.
+bool lists_dtypes(int *argc, char ***argv);
+
 #endif

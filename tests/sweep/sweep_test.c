@@ -226,12 +226,14 @@ static bool is_this_time(int dtype) {
   return every || (test_seed() + (uint64_t)dtype) % 4 == 0;
 }
 
-// sweep_test [DTYPE [OP]], or sweep_test --list
+// sweep_test [DTYPE [OP]]; --list: the dtypes; --compared: how near each op is, and whose test says
+// so
 int main(int argc, char **argv) {
   const char *many = getenv("LEAT_SWEEP");
   int sampled = many ? atoi(many) : 1, running = 0;
   long most = sysconf(_SC_NPROCESSORS_ONLN);
-  if (argc == 2 && !strcmp(argv[1], "--list")) return list(), 0;
+  if (argc == 2 && !strcmp(argv[1], "--compared")) return list(), 0;
+  if (lists_dtypes(&argc, &argv)) return 0;
   all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   only_dtype = argc > 1 ? argv[1] : NULL;
   only_op = argc > 2 ? argv[2] : NULL;

@@ -6,9 +6,10 @@
 //     CHECK_MAIN("sums")
 //
 // Each failing check prints a line and the test goes on; the last line is `sums: N passed, N
-// failed, N skipped`. With `--list` the program prints the names of its tests, with `--case NAME`
-// it runs one. A test that takes longer than $LEAT_CASE_SECONDS (450) ends the program, and is
-// named.
+// failed, N skipped`. With `--list` the program prints the names of its tests, with `--case NAME…`
+// it runs these, with FILTER… those that have one of the words in their names, and says nothing if
+// it has none of them. A test that takes longer than $LEAT_CASE_SECONDS (450) ends the program, and
+// is named.
 #ifndef LEAT_TESTS_UNIT_CHECK_H
 #define LEAT_TESTS_UNIT_CHECK_H
 
@@ -128,13 +129,20 @@ static inline void check_run_one(const char *program, int i) {
   check_limit(0);
 }
 
-static const char *check_only; // the one test that runs, if not all
+static char **check_words; // of the command line, which ask for tests; NULL: all run
+
+static inline bool check_wanted(const char *name) {
+  bool whole = check_words && *check_words && strcmp(*check_words, "--case") == 0;
+  for (char **word = check_words + whole; check_words && *word; word++)
+    if (whole ? strcmp(name, *word) == 0 : strstr(name, *word) != NULL) return true;
+  return !check_words;
+}
 
 static inline int check_run(const char *program) {
   int passed = 0, failed = 0, skipped = 0;
   for (int i = 0; i < check_count; i++) {
     struct timespec begin;
-    if (check_only && strcmp(check_tests[i].name, check_only) != 0) continue;
+    if (!check_wanted(check_tests[i].name)) continue;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     check_failures = check_skipped = 0;
     check_run_one(program, i);
@@ -142,6 +150,7 @@ static inline int check_run(const char *program) {
     if (check_failures) printf("%s: %s failed\n", program, check_tests[i].name);
     *(check_failures ? &failed : check_skipped ? &skipped : &passed) += 1;
   }
+  if (check_words && passed + failed + skipped == 0) return 0;
   printf("%s: %d passed, %d failed, %d skipped\n", program, passed, failed, skipped);
   return failed != 0 || passed + skipped == 0;
 }
@@ -150,7 +159,7 @@ static inline int check_main(const char *program, int count, char **words) {
   bool lists = count == 2 && strcmp(words[1], "--list") == 0;
   for (int i = 0; lists && i < check_count; i++) printf("%s\n", check_tests[i].name);
   if (lists) return 0;
-  if (count == 3 && strcmp(words[1], "--case") == 0) check_only = words[2];
+  if (count > 1) check_words = words + 1;
   return check_run(program);
 }
 
