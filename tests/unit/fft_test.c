@@ -44,13 +44,17 @@ static void call(const transform *t, void *out, const void *in) {
 static double error_of(int64_t n, int64_t to, int64_t rows, bool inverse, const double *in,
                        const double *out) {
   double worst = 0, largest = 1e-30, sign = inverse ? 1 : -1, scale = inverse ? 1 / (double)n : 1;
+  double *roots = malloc((size_t)(2 * n) * sizeof *roots);
+  for (int64_t i = 0; i < n; i++) {
+    double angle = sign * 2 * M_PI * (double)i / (double)n;
+    roots[2 * i] = cos(angle), roots[2 * i + 1] = sin(angle);
+  }
   for (int64_t row = 0; row < rows; row++)
     for (int64_t k = 0; k < to; k++) {
       double re = 0, im = 0;
-      for (int64_t i = 0; i < n; i++) {
+      for (int64_t i = 0, turn = 0; i < n; i++, turn += turn + k < n ? k : k - n) {
         const double *x = in + 2 * (row * n + i);
-        double angle = sign * 2 * M_PI * (double)(i * k % n) / (double)n, c = cos(angle),
-               s = sin(angle);
+        double c = roots[2 * turn], s = roots[2 * turn + 1];
         re += x[0] * c - x[1] * s;
         im += x[0] * s + x[1] * c;
       }
@@ -58,6 +62,7 @@ static double error_of(int64_t n, int64_t to, int64_t rows, bool inverse, const 
       worst = fmax(worst, hypot(y[0] - re * scale, y[1] - im * scale));
       largest = fmax(largest, hypot(re, im) * scale);
     }
+  free(roots);
   return worst / largest;
 }
 
