@@ -83,6 +83,17 @@ leat_dim leat_row_count(const leat_node *read);
 leat_value leat_rows_of(leat_row_maker *m, leat_value value, int32_t *axis);
 leat_value leat_first_rows_of(leat_row_maker *m, leat_value value); // along axis 0
 
+// -- regions_fill.c -------------------------------------------------------------------------------
+typedef struct leat_row_filling {
+  leat_value row; // in the body: that of the turn
+  leat_dim count; // of rows
+} leat_row_filling;
+// The loop carries, behind what it carried, rows of each of these values of its body, of which each
+// turn sets one.
+void leat_region_fill_rows(const leat_pass_context *context, leat_graph *graph,
+                           leat_region_node *region, const leat_value *values, uint32_t count,
+                           const leat_row_filling *filling);
+
 // -- regions_*.c ----------------------------------------------------------------------------------
 void leat_regions_decide(leat_regions *regions, leat_graph *graph);
 void leat_regions_narrow(leat_regions *regions, leat_graph *graph);

@@ -8,38 +8,6 @@ static leat_builder builder_of(const leat_sums *s, leat_graph *graph, const leat
   return leat_region_builder(&s->region, s->context->diag, graph, like);
 }
 
-static leat_value make_zeros(const leat_sums *s, leat_value of) {
-  leat_builder builder = builder_of(s, s->graph, of.node);
-  leat_type type = leat_type_rows(leat_value_type(of), s->turns);
-  return leat_build_zeros(&builder, of.node->name, &type);
-}
-
-static void fill_all(const leat_sums *s) {
-  leat_value *next = leat_new_array(s->context->scratch, leat_value, s->filled.count);
-  for (uint32_t i = 0; i < s->filled.count; i++) {
-    leat_value value = s->filled.items[i];
-    leat_value table = {s->body->params.items[s->first_filled + i], 0};
-    leat_builder builder = builder_of(s, s->body, value.node);
-    next[i] = leat_build_set_row(&builder, value.node->name, table, s->row, value);
-  }
-  leat_region_yield(s->body, next, s->filled.count);
-}
-
-// A sum stays what it is before the loop.
-static void rewrite_body(leat_sums *s) {
-  leat_graph *body = s->body;
-  leat_rewriter r = leat_rewrite_begin(body, s->context->scratch);
-  for (uint32_t i = 0; i < r.count; i++) {
-    leat_node *node = body->nodes.items[i];
-    leat_rewrite_inputs(&r, node);
-    if (node == body->yield) fill_all(s);
-    leat_rewrite_keep(&r, node);
-  }
-  for (uint32_t i = 0; i < s->first_filled; i++)
-    if (s->summed[i]) body->yield->inputs[i] = (leat_value){body->params.items[i], 0};
-  leat_rewrite_finish(&r);
-}
-
 static void find_all_rows(leat_sums *s) {
   for (uint32_t i = 0; i < s->terms.count; i++)
     for (int k = 0; k < 2; k++) {
@@ -49,13 +17,13 @@ static void find_all_rows(leat_sums *s) {
     }
 }
 
+// A sum stays what it is before the loop.
 void leat_sums_take_out(leat_sums *s) {
-  uint32_t count = s->filled.count;
-  leat_value *zeros = leat_new_array(s->context->scratch, leat_value, count);
   find_all_rows(s);
-  for (uint32_t i = 0; i < count; i++) zeros[i] = make_zeros(s, s->filled.items[i]);
-  leat_region_carry_more(s->graph, &s->region, zeros, count, s->context->scratch);
-  rewrite_body(s);
+  for (uint32_t i = 0; i < s->first_filled; i++)
+    if (s->summed[i]) s->body->yield->inputs[i] = (leat_value){s->body->params.items[i], 0};
+  leat_region_fill_rows(s->context, s->graph, &s->region, s->filled.items, s->filled.count,
+                        &(leat_row_filling){.row = s->row, .count = s->turns});
 }
 
 // -- Behind the loop -----------------------------------------------------------------------------
