@@ -12,6 +12,7 @@
 // number of rows never counts. Where the text says that an inner dim is small, a call costs more
 // than it gains, and the generator keeps the product.
 #include "passes/choose_convolutions.h"
+#include "passes/choose_kept.h"
 #include "passes/choose_sums.h"
 #include "passes/choose_windows.h"
 #include "passes/choose_winograd.h"
@@ -38,10 +39,18 @@ static void choose_families(const leat_pass_context *context, leat_graph *graph)
   }
 }
 
+// What is kept changes no bit, so that it is not asked when sums are chosen; what it reads, they
+// may.
+static void choose_of_turns(const leat_pass_context *context, leat_graph *graph) {
+  leat_map sums = leat_choose_sums(context, graph);
+  leat_map reads = leat_choose_kept(context, graph);
+  leat_make_sums_behind(graph, &sums, &reads, context->scratch);
+}
+
 static void visit(void *context, leat_graph *graph) {
   leat_choose_convolutions(context, graph);
   leat_choose_windows(context, graph);
-  leat_choose_sums(context, graph);
+  choose_of_turns(context, graph);
   if (!((const leat_pass_context *)context)->strict) leat_choose_winograd(context, graph);
   choose_families(context, graph);
 }

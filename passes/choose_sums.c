@@ -50,7 +50,7 @@ static bool find_added(const leat_sums *s, uint32_t i, leat_value_list *out) {
 
 // -- What all turns have -------------------------------------------------------------------------
 
-static leat_value reshaped(leat_value value) {
+leat_value leat_sums_reshaped(leat_value value) {
   while (value.node->op == LEAT_OP_reshape) value = value.node->inputs[0];
   return value;
 }
@@ -66,12 +66,12 @@ static bool is_row(const leat_sums *s, leat_value index) {
 }
 
 // That the value is made of a row of what the loop is given, of another one in each turn.
-static bool is_given(const leat_sums *s, leat_value value) {
+bool leat_sums_is_given(const leat_sums *s, leat_value value) {
   const leat_node *read = leat_row_read(s->maker, value);
   return read && is_row(s, read->inputs[1]) && leat_dim_equal(leat_row_count(read), s->turns);
 }
 
-static bool find_filled(const leat_sums *s, leat_value value, uint32_t *out) {
+bool leat_sums_find_filled(const leat_sums *s, leat_value value, uint32_t *out) {
   for (*out = 0; *out < s->filled.count; ++*out)
     if (leat_value_same(s->filled.items[*out], value)) return true;
   return false;
@@ -86,10 +86,10 @@ static bool can_fill(const leat_sums *s, const leat_type *type) {
 
 // *bytes grows by what it takes to fill rows in a turn.
 static bool find_rows(leat_sums *s, leat_value value, leat_sum_operand *o, double *bytes) {
-  *o = (leat_sum_operand){.value = value, .source = reshaped(value)};
+  *o = (leat_sum_operand){.value = value, .source = leat_sums_reshaped(value)};
   const leat_type *type = leat_value_type(o->source);
-  o->given = is_given(s, o->source);
-  if (o->given || find_filled(s, o->source, &o->filled)) return true;
+  o->given = leat_sums_is_given(s, o->source);
+  if (o->given || leat_sums_find_filled(s, o->source, &o->filled)) return true;
   if (!can_fill(s, type)) return false;
   *bytes += leat_cost_bytes(type);
   leat_vec_push(s->context->scratch, &s->filled, o->source);
@@ -136,9 +136,9 @@ static bool add_sum(leat_sums *s, uint32_t result, leat_value of) {
     for (; found.axes < axes->count; found.axes++)
       if (axes->ints[found.axes] != found.axes) return false;
   }
-  o->source = reshaped(o->value);
+  o->source = leat_sums_reshaped(o->value);
   if (leat_value_type(o->value)->rank == LEAT_MAX_RANK) return false;
-  if (!find_filled(s, o->source, &o->filled)) return false;
+  if (!leat_sums_find_filled(s, o->source, &o->filled)) return false;
   leat_vec_push(s->context->scratch, &s->terms, found);
   return true;
 }
@@ -185,40 +185,32 @@ static bool is_undecided(const leat_node *node) {
   return node->op == LEAT_OP_while_loop && !*leat_node_attr(node, "sums")->string;
 }
 
-static void choose(leat_sums *s, leat_rewriter *r, leat_node *loop) {
+void leat_sums_look_at(leat_sums *s, leat_node *loop) {
   s->region = leat_region_node_of(loop);
-  s->first_filled = s->region.carried;
   s->body = s->region.bodies[1];
   s->row = leat_loop_row(loop);
+  s->maker = NULL;
+  if (s->row.node) s->maker = leat_row_maker_create(s->context, s->graph, loop);
+}
+
+static void choose(leat_sums *s, leat_node *loop) {
+  leat_sums_look_at(s, loop);
   s->summed = leat_new_array(s->context->scratch, bool, s->region.carried);
-  if (!s->context->strict && leat_loop_turns(loop, &s->turns) && s->row.node) {
-    s->maker = leat_row_maker_create(s->context, s->graph, loop);
-    choose_results(s);
-  }
+  if (!s->context->strict && leat_loop_turns(loop, &s->turns) && s->row.node) choose_results(s);
   const char *sums = leat_intern(s->graph->strings, s->terms.count ? "after" : "each");
   leat_node_set_attr(s->graph, loop, "sums", (leat_attr){.string = sums});
-  if (s->terms.count) leat_sums_take_out(s);
-  leat_rewrite_keep(r, loop);
-  if (s->terms.count) leat_sums_put_behind(s, r);
 }
 
-static bool has_undecided(const leat_graph *graph) {
-  for (uint32_t i = 0; i < graph->nodes.count; i++)
-    if (is_undecided(graph->nodes.items[i])) return true;
-  return false;
-}
-
-void leat_choose_sums(leat_pass_context *context, leat_graph *graph) {
-  if (!has_undecided(graph)) return;
-  leat_rewriter r = leat_rewrite_begin(graph, context->scratch);
-  for (uint32_t i = 0; i < r.count; i++) {
-    leat_node *node = graph->nodes.items[i];
-    leat_rewrite_inputs(&r, node);
-    leat_sums s = {.context = context, .graph = graph};
-    if (is_undecided(node))
-      choose(&s, &r, node);
-    else
-      leat_rewrite_keep(&r, node);
+leat_map leat_choose_sums(const leat_pass_context *context, leat_graph *graph) {
+  leat_map chosen;
+  leat_map_init(&chosen, context->scratch);
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    leat_node *loop = graph->nodes.items[i];
+    if (!is_undecided(loop)) continue;
+    leat_sums *s = leat_new(context->scratch, leat_sums);
+    *s = (leat_sums){.context = context, .graph = graph};
+    choose(s, loop);
+    if (s->terms.count) leat_map_set(&chosen, loop, s);
   }
-  leat_rewrite_finish(&r);
+  return chosen;
 }

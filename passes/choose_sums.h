@@ -28,27 +28,34 @@ typedef struct leat_sum_term {
 } leat_sum_term;
 
 typedef struct leat_sums {
-  leat_pass_context *context;
+  const leat_pass_context *context;
   leat_graph *graph; // around the loop
   leat_region_node region;
   leat_graph *body;
+  leat_value row; // in the body: which turn it is, in some order
   leat_row_maker *maker;
   leat_dim turns;
-  leat_value row; // in the body: which turn it is, in some order
   uint32_t *uses; // by id, in the body
   bool *summed;   // by result
   leat_vec(leat_sum_term) terms;
   leat_value_list filled; // in the body: what rows are kept of
-  uint32_t first_filled;  // carried value that is such rows
+  uint32_t results;       // of the loop, without such rows
 } leat_sums;
 
-// Says of each loop of the graph that says nothing yet how its sums over turns are made.
-void leat_choose_sums(leat_pass_context *context, leat_graph *graph);
+// Of the graph's loops that say nothing yet how their sums over turns are made: says it.
+// *: loop → leat_sums, where some are made behind it.
+leat_map leat_choose_sums(const leat_pass_context *context, leat_graph *graph);
+// As the loop is by now.
+void leat_sums_look_at(leat_sums *s, leat_node *loop);
+// That the value is made of a row of what the loop is given, of another one in each turn.
+bool leat_sums_is_given(const leat_sums *s, leat_value value);
+// What it is a reshape of.
+leat_value leat_sums_reshaped(leat_value value);
+bool leat_sums_find_filled(const leat_sums *s, leat_value value, uint32_t *out);
 
 // -- sums_behind.c --------------------------------------------------------------------------------
-// In front of the loop, which is not kept yet: it fills rows, and what it added to stays.
-void leat_sums_take_out(leat_sums *s);
-// Behind it: who used a result uses that and all that the turns add.
-void leat_sums_put_behind(const leat_sums *s, leat_rewriter *r);
+// Makes them so. reads: of nodes that have gone since, what is read in their place.
+void leat_make_sums_behind(leat_graph *graph, const leat_map *chosen, const leat_map *reads,
+                           leat_arena *scratch);
 
 #endif

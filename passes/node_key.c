@@ -100,7 +100,8 @@ void leat_node_key_make(leat_node_key *key, const leat_node *node, const leat_va
   for (uint32_t i = 0; i < node->output_count; i++) add_type(key, &node->outputs[i]);
   add_pointer(key, node->device);
   add_pointer(key, node->colocate);
-  add_pointer(key, node->op == LEAT_OP_run_count ? node->entry : NULL); // it counts the entry's Runs
+  add_pointer(key,
+              node->op == LEAT_OP_run_count ? node->entry : NULL); // it counts the entry's Runs
   add_controls(key, node);
 }
 

@@ -62,6 +62,9 @@ typedef struct leat_pass_context {
   // choose
   bool blis, strict;
 
+  // regions: values of a step have a limit of memory
+  bool memory_limit;
+
   // fold
   bool keep_denormals;
 

@@ -10,8 +10,9 @@
 //           branches give, is the value outside
 //   hoists  what does not vary in a loop and is worth it (regions_hoist.c), from inner loops first
 //   batches products of what a loop makes of one row that it reads (regions_batch.c,
-//   regions_rows.c) keeps   every bit of every value, the effects and their order; names of the
-//   nodes that stay
+//   regions_rows.c)
+//
+// Every bit of every value stays, the effects and their order, and the names of the nodes that do.
 //
 // A graph before the bodies in it, so that constants come in all the way, and again until nothing
 // changes: each change leaves less inside, so that it ends. A body is looked at again only if it

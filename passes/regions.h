@@ -87,9 +87,10 @@ leat_value leat_first_rows_of(leat_row_maker *m, leat_value value); // along axi
 typedef struct leat_row_filling {
   leat_value row; // in the body: that of the turn
   leat_dim count; // of rows
+  bool appends;   // there is none in the beginning, and each turn appends one
 } leat_row_filling;
 // The loop carries, behind what it carried, rows of each of these values of its body, of which each
-// turn sets one.
+// turn sets one, or appends it.
 void leat_region_fill_rows(const leat_pass_context *context, leat_graph *graph,
                            leat_region_node *region, const leat_value *values, uint32_t count,
                            const leat_row_filling *filling);

@@ -8,22 +8,51 @@ static leat_builder builder_of(const leat_sums *s, leat_graph *graph, const leat
   return leat_region_builder(&s->region, s->context->diag, graph, like);
 }
 
-static void find_all_rows(leat_sums *s) {
+// What the loop was to fill with, it may be given by now.
+static void find_rows(leat_sums *s, leat_sum_operand *o, const leat_map *reads) {
+  leat_node *read = leat_map_get(reads, o->value.node);
+  if (read) o->value.node = read;
+  o->source = leat_sums_reshaped(o->value);
+  o->given = leat_sums_is_given(s, o->source);
+  if (o->given)
+    o->rows = leat_first_rows_of(s->maker, o->source);
+  else if (!leat_sums_find_filled(s, o->source, &o->filled))
+    leat_vec_push(s->context->scratch, &s->filled, o->source);
+}
+
+static uint32_t operand_count(const leat_sum_term *t) {
+  return t->of->op == LEAT_OP_matmul ? 2 : 1;
+}
+
+static void find_all_rows(leat_sums *s, const leat_map *reads) {
+  s->filled.count = 0;
   for (uint32_t i = 0; i < s->terms.count; i++)
-    for (int k = 0; k < 2; k++) {
-      leat_sum_operand *o = &s->terms.items[i].operands[k];
-      leat_value filled = {s->region.node, s->first_filled + o->filled};
-      o->rows = o->given ? leat_first_rows_of(s->maker, o->source) : filled;
-    }
+    for (uint32_t k = 0; k < operand_count(&s->terms.items[i]); k++)
+      find_rows(s, &s->terms.items[i].operands[k], reads);
 }
 
 // A sum stays what it is before the loop.
-void leat_sums_take_out(leat_sums *s) {
-  find_all_rows(s);
-  for (uint32_t i = 0; i < s->first_filled; i++)
-    if (s->summed[i]) s->body->yield->inputs[i] = (leat_value){s->body->params.items[i], 0};
+static void add_nothing(const leat_sums *s) {
+  leat_rewriter r = leat_rewrite_begin(s->body, s->context->scratch);
+  for (uint32_t i = 0; i < s->terms.count; i++) {
+    uint32_t result = s->terms.items[i].result;
+    s->body->yield->inputs[result] = (leat_value){s->body->params.items[result], 0};
+  }
+  for (uint32_t i = 0; i < r.count; i++) leat_rewrite_keep(&r, s->body->nodes.items[i]);
+  leat_rewrite_finish(&r);
+}
+
+static void take_out(leat_sums *s) {
+  leat_row_filling filling = {.row = s->row, .count = s->turns};
   leat_region_fill_rows(s->context, s->graph, &s->region, s->filled.items, s->filled.count,
-                        &(leat_row_filling){.row = s->row, .count = s->turns});
+                        &filling);
+  add_nothing(s);
+  for (uint32_t i = 0; i < s->terms.count; i++)
+    for (uint32_t k = 0; k < operand_count(&s->terms.items[i]); k++) {
+      leat_sum_operand *o = &s->terms.items[i].operands[k];
+      uint32_t first = s->region.carried - s->filled.count;
+      if (!o->given) o->rows = (leat_value){s->region.node, first + o->filled};
+    }
 }
 
 // -- Behind the loop -----------------------------------------------------------------------------
@@ -81,13 +110,32 @@ static leat_value add_term(const leat_sums *s, leat_value before, const leat_sum
   return leat_build(&builder, t->next->name, LEAT_OP_add, terms, 2, NULL);
 }
 
-void leat_sums_put_behind(const leat_sums *s, leat_rewriter *r) {
-  uint32_t count = s->first_filled; // of the results that it had
-  leat_value *values = leat_new_array(s->context->scratch, leat_value, count);
-  for (uint32_t i = 0; i < count; i++) values[i] = (leat_value){s->region.node, i};
+static void put_behind(const leat_sums *s, leat_rewriter *r) {
+  leat_value *values = leat_new_array(s->context->scratch, leat_value, s->results);
+  for (uint32_t i = 0; i < s->results; i++) values[i] = (leat_value){s->region.node, i};
   for (uint32_t i = 0; i < s->terms.count; i++) {
     const leat_sum_term *t = &s->terms.items[i];
     values[t->result] = add_term(s, values[t->result], t);
   }
-  leat_rewrite_outputs(r, s->region.node, values, count);
+  leat_rewrite_outputs(r, s->region.node, values, s->results);
+}
+
+void leat_make_sums_behind(leat_graph *graph, const leat_map *chosen, const leat_map *reads,
+                           leat_arena *scratch) {
+  if (!chosen->count) return;
+  leat_rewriter r = leat_rewrite_begin(graph, scratch);
+  for (uint32_t i = 0; i < r.count; i++) {
+    leat_node *node = graph->nodes.items[i];
+    leat_sums *s = leat_map_get(chosen, node);
+    leat_rewrite_inputs(&r, node);
+    if (s) {
+      leat_sums_look_at(s, node);
+      s->results = s->region.carried;
+      find_all_rows(s, reads);
+      take_out(s);
+    }
+    leat_rewrite_keep(&r, node);
+    if (s) put_behind(s, &r);
+  }
+  leat_rewrite_finish(&r);
 }

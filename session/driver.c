@@ -138,6 +138,7 @@ void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *ar
                                         .step = step,
                                         .target = session->target,
                                         .blis = session->options.blis,
+                                        .memory_limit = session->memory_limit > 0,
                                         .strict = session->strict,
                                         .keep_denormals = session->keep_denormals,
                                         .devices = session->devices.infos.items,
