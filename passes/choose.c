@@ -1,12 +1,14 @@
 // choose: picks what may change bits: the kernel family of each contraction, how convolutions are
 // computed (choose_convolutions.c), how products read windows (choose_windows.c), which of them
 // Winograd's transforms compute (choose_winograd.c), and which sums over the turns of a loop are
-// made behind it (choose_sums.c).
+// made behind it (choose_sums.c); and, for these sums, what loops keep of their turns
+// (choose_kept.c), which changes none.
 //
 //   needs   dims as the text has them: it runs before `infer`, because a family may change bits
 //           and bits must not depend on whether a step is specialised
-//   keeps   all but such windows, convolutions, loops and their sums, and what it says on nodes:
-//           the attribute `family` ("" is the generator's, "blis" is BLIS's), and `sums` of a loop
+//   keeps   all but such windows, convolutions, loops, their rows and sums, and what it says on
+//           nodes: the attribute `family` ("" is the generator's, "blis" is BLIS's), and `sums` of a
+//           loop
 //
 // BLIS carries plain dense products of matrices when the session asks for it, one or a batch. The
 // number of rows never counts. Where the text says that an inner dim is small, a call costs more

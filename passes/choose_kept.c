@@ -48,6 +48,7 @@ typedef struct keeper {
   leat_region_node loop, reverse;
   leat_value row, turn; // the count in the loop's body, and the same number in the reverse's
   leat_row_filling filling;
+  leat_value *kept; // by result of the loop: what it has rows of
   leat_node_key key;
   leat_bytes_map nodes, captured; // of the loop's body: by key; parameters by what they capture
   leat_node **first;              // by id, there: the first of its equals; NULL: itself
@@ -57,6 +58,7 @@ typedef struct keeper {
   bool *fixed;      // it does not vary
   bool *given;      // it costs nothing
   uint32_t *number; // of what is done again, from 1 on
+  bool *counted;    // it is the last with that number
 } keeper;
 
 // -- Rows of a loop ------------------------------------------------------------------------------
@@ -74,8 +76,10 @@ static bool counts(const leat_node *loop, leat_value value) {
 static bool is_row_of(leat_value row, leat_value *out) {
   if (row.node->op != LEAT_OP_reshape) return false;
   *out = row.node->inputs[0];
-  leat_type type = leat_type_rows(leat_value_type(*out), leat_dim_const(1));
-  return leat_type_equal(&type, leat_value_type(row));
+  const leat_type *type = leat_value_type(*out);
+  if (type->rank == LEAT_MAX_RANK) return false;
+  leat_type one = leat_type_rows(type, leat_dim_const(1));
+  return leat_type_equal(&one, leat_value_type(row));
 }
 
 static bool is_appended(const leat_node *loop, uint32_t i, leat_value *value) {
@@ -94,17 +98,21 @@ static bool is_set(const leat_node *loop, uint32_t i, leat_value *value) {
          counts(loop, row) && is_row_of(next->inputs[2], value);
 }
 
-// Whether result i has as row t what the value was in turn t.
-static bool has_rows_of(const leat_node *loop, uint32_t i, leat_value *value) {
-  return is_set(loop, i, value) || is_appended(loop, i, value);
+// By result: of what it has as row t what that was in turn t; {NULL}: it has something else.
+static leat_value *values_kept(const leat_node *loop, leat_arena *scratch) {
+  leat_value *kept = leat_new_array(scratch, leat_value, loop->output_count);
+  for (uint32_t i = 0; i < loop->output_count; i++)
+    if (!is_set(loop, i, &kept[i]) && !is_appended(loop, i, &kept[i])) kept[i].node = NULL;
+  return kept;
 }
 
 static bool find_filling(keeper *k) {
-  leat_value value;
-  for (uint32_t i = 0; i < k->loop.carried; i++) {
-    if (!has_rows_of(k->loop.node, i, &value)) continue;
-    bool appends = leat_region_result_grows(k->loop.node, i);
-    k->filling = (leat_row_filling){k->row, k->loop.node->outputs[i].dims[0], appends};
+  const leat_node *loop = k->loop.node;
+  k->kept = values_kept(loop, k->scratch);
+  for (uint32_t i = 0; i < loop->output_count; i++) {
+    if (!k->kept[i].node) continue;
+    bool appends = leat_region_result_grows(loop, i);
+    k->filling = (leat_row_filling){k->row, loop->outputs[i].dims[0], appends};
     return true;
   }
   return false;
@@ -211,18 +219,17 @@ static leat_value same_counter(const keeper *k, leat_value value) {
 
 // Of which value of the loop it reads the row of the turn.
 static leat_value row_read(const keeper *k, const leat_node *node) {
-  leat_value value;
   if (node->op != LEAT_OP_gather || !leat_value_same(node->inputs[1], k->turn) ||
       leat_node_attr(node, "axis")->i != 0)
     return (leat_value){0};
   leat_value rows = leat_region_captured(&k->reverse, node->inputs[0]);
-  bool found = rows.node == k->loop.node && has_rows_of(rows.node, rows.port, &value);
-  return found ? first_of(k, value) : (leat_value){0};
+  leat_value value = rows.node == k->loop.node ? k->kept[rows.port] : (leat_value){0};
+  return value.node ? first_of(k, value) : value;
 }
 
 static leat_value same_node(keeper *k, const leat_node *node) {
   leat_value *inputs = leat_new_array(k->scratch, leat_value, node->input_count);
-  if (!may_be_same(node)) return (leat_value){0};
+  if (!may_be_same(node) || node->op == LEAT_OP_parameter) return (leat_value){0};
   for (uint32_t i = 0; i < node->input_count; i++) {
     inputs[i] = k->same[node->inputs[i].node->id];
     if (!inputs[i].node) return inputs[i];
@@ -232,35 +239,39 @@ static leat_value same_node(keeper *k, const leat_node *node) {
 }
 
 // That `regions` makes it of all rows in front of both loops, for both (passes/regions_batch.c).
-static bool is_made_before(const keeper *k, const leat_node *node) {
-  const leat_node *read = leat_row_read(k->maker, (leat_value){(leat_node *)node, 0});
+static bool is_made_before(const keeper *k, leat_node *node) {
+  const leat_node *read = leat_row_read(k->maker, (leat_value){node, 0});
   if (node->op != LEAT_OP_matmul || !read) return false;
   return leat_region_captured(&k->reverse, read->inputs[0]).node != k->loop.node;
 }
 
+static bool is_fixed(const keeper *k, leat_node *node) {
+  if (leat_region_param((leat_value){node, 0}) >= 0)
+    return leat_region_captured(&k->reverse, (leat_value){node, 0}).node;
+  if (!may_be_same(node)) return false;
+  bool fixed = node->input_count || leat_leaf_is_fixed(node->info->leaf);
+  for (uint32_t i = 0; i < node->input_count; i++) fixed &= k->fixed[node->inputs[i].node->id];
+  return fixed;
+}
+
+// What costs nothing in the reverse: the turn's number, what counters were, and rows.
+static leat_value same_given(const keeper *k, const leat_node *node, leat_value value) {
+  if (leat_value_same(value, k->turn)) return k->row;
+  leat_value counter = same_counter(k, value);
+  return counter.node ? counter : row_read(k, node);
+}
+
 static void find_same(keeper *k, leat_node *node) {
-  uint32_t id = node->id;
-  leat_value value = {node, 0}, outside = leat_region_param(value) < 0
-                                              ? (leat_value){0}
-                                              : leat_region_captured(&k->reverse, value);
-  k->fixed[id] = outside.node || leat_leaf_is_fixed(node->info->leaf);
-  if (node->input_count && may_be_same(node)) {
-    k->fixed[id] = true;
-    for (uint32_t i = 0; i < node->input_count; i++)
-      k->fixed[id] &= k->fixed[node->inputs[i].node->id];
+  leat_value value = {node, 0}, *same = &k->same[node->id];
+  k->fixed[node->id] = is_fixed(k, node);
+  if (node->op == LEAT_OP_parameter) {
+    leat_value outside = leat_region_captured(&k->reverse, value);
+    same->node = leat_bytes_map_get(&k->captured, &outside, sizeof outside);
+  } else if (node->output_count == 1) {
+    *same = same_given(k, node, value);
   }
-  if (outside.node) {
-    k->same[id].node = leat_bytes_map_get(&k->captured, &outside, sizeof outside);
-  } else if (leat_value_same(value, k->turn)) {
-    k->same[id] = k->row;
-    k->given[id] = true;
-  } else if (node->op != LEAT_OP_parameter && node->output_count == 1) {
-    k->same[id] = same_counter(k, value);
-    if (!k->same[id].node) k->same[id] = row_read(k, node);
-    k->given[id] = k->same[id].node;
-    if (!k->same[id].node) k->same[id] = same_node(k, node);
-  }
-  k->given[id] |= k->fixed[id] || is_made_before(k, node);
+  k->given[node->id] = same->node || k->fixed[node->id] || is_made_before(k, node);
+  if (!same->node) *same = same_node(k, node);
 }
 
 // -- What is kept --------------------------------------------------------------------------------
@@ -286,16 +297,24 @@ static int64_t cost_kept(const keeper *k, leat_value value) {
   return picoseconds(KEPT_PASSES * leat_cost_bytes(type) / LEAT_MEMORY_RATE + KEPT_NANOSECONDS);
 }
 
-// Numbers what is done again as the loop does it, is not given, and is needed: so many.
+// Numbers what is done again as the loop does it, is not given, and is needed: equals have one
+// number. So many.
 static uint32_t number_again(keeper *k) {
   const leat_graph *body = k->reverse.bodies[1];
   bool *needed = leat_new_array(k->scratch, bool, body->nodes.count);
   uint32_t count = 0;
   k->number = leat_new_array(k->scratch, uint32_t, body->nodes.count);
+  k->counted = leat_new_array(k->scratch, bool, body->nodes.count);
+  uint32_t *numbers = leat_new_array(k->scratch, uint32_t, k->loop.bodies[1]->nodes.count);
   for (uint32_t i = body->nodes.count; i-- > 0;) {
     const leat_node *node = body->nodes.items[i];
     bool again = k->same[i].node && !k->given[i];
-    if (again && needed[i]) k->number[i] = ++count;
+    if (again && needed[i]) {
+      uint32_t *number = &numbers[k->same[i].node->id];
+      k->counted[i] = !*number;
+      if (!*number) *number = ++count;
+      k->number[i] = *number;
+    }
     for (uint32_t j = 0; (!again || k->number[i]) && j < node->input_count; j++)
       needed[node->inputs[j].node->id] = true;
   }
@@ -319,7 +338,7 @@ static void add_node(const keeper *k, leat_network *network, const leat_node *no
     uint32_t input = k->number[node->inputs[i].node->id];
     if (input) leat_network_add(network, needs, needed_vertex(input), LEAT_NEVER_CUT);
   }
-  if (!number) return;
+  if (!k->counted[node->id]) return;
   int64_t kept = cost_kept(k, k->same[node->id]);
   leat_network_add(network, needed_vertex(number), again_vertex(number), kept);
   leat_network_add(network, again_vertex(number), SINK, cost_again(k, node));
@@ -335,9 +354,9 @@ static void choose(keeper *k, plan *plan) {
   for (uint32_t i = 0; i < nodes->count; i++) {
     uint32_t number = k->number[i];
     if (!number || side[again_vertex(number)]) continue;
-    saved += cost_again(k, nodes->items[i]);
+    if (k->counted[i]) saved += cost_again(k, nodes->items[i]);
     if (!side[needed_vertex(number)]) continue;
-    saved -= cost_kept(k, k->same[i]);
+    if (k->counted[i]) saved -= cost_kept(k, k->same[i]);
     leat_vec_push(k->scratch, &plan->nodes, nodes->items[i]);
     leat_vec_push(k->scratch, &plan->values, k->same[i]);
   }
@@ -364,23 +383,38 @@ static plan *make_plan(const leat_pass_context *context, leat_graph *graph, leat
 
 // -- The loops -----------------------------------------------------------------------------------
 
-// The result of the loop that has rows of the value.
-static leat_value rows_of(leat_node *loop, leat_value value) {
-  leat_value kept;
-  for (uint32_t i = 0; i < loop->output_count; i++)
-    if (has_rows_of(loop, i, &kept) && leat_value_same(kept, value)) return (leat_value){loop, i};
-  return (leat_value){0};
+// The number of the first that is the value, or `count`.
+static uint32_t find(const leat_value *values, uint32_t count, leat_value value) {
+  uint32_t i = 0;
+  while (i < count && !leat_value_same(values[i], value)) i++;
+  return i;
 }
 
 static void fill_rows(const leat_pass_context *context, leat_graph *graph, const plan *plan) {
-  leat_arena *scratch = context->scratch;
   leat_region_node loop = leat_region_node_of(plan->loop);
+  const leat_value *kept = values_kept(plan->loop, context->scratch);
   leat_vec(leat_value) missing = {0};
-  for (uint32_t i = 0; i < plan->values.count; i++)
-    if (!rows_of(plan->loop, plan->values.items[i]).node)
-      leat_vec_push(scratch, &missing, plan->values.items[i]);
-  if (!missing.count) return;
-  leat_region_fill_rows(context, graph, &loop, missing.items, missing.count, &plan->filling);
+  for (uint32_t i = 0; i < plan->values.count; i++) {
+    leat_value value = plan->values.items[i];
+    if (find(kept, loop.carried, value) == loop.carried &&
+        find(missing.items, missing.count, value) == missing.count)
+      leat_vec_push(context->scratch, &missing, value);
+  }
+  if (missing.count)
+    leat_region_fill_rows(context, graph, &loop, missing.items, missing.count, &plan->filling);
+}
+
+// Which of the loop's results have the rows of each value, that it may read itself by now.
+static leat_value *find_rows(const plan *plan, const leat_map *reads, leat_arena *scratch) {
+  const leat_value *kept = values_kept(plan->loop, scratch);
+  leat_value *rows = leat_new_array(scratch, leat_value, plan->values.count);
+  for (uint32_t i = 0; i < plan->values.count; i++) {
+    leat_value value = plan->values.items[i];
+    leat_node *read = leat_map_get(reads, value.node);
+    if (read) value.node = read;
+    rows[i] = (leat_value){plan->loop, find(kept, plan->loop->output_count, value)};
+  }
+  return rows;
 }
 
 static leat_value read_row(const leat_pass_context *context, const leat_region_node *reverse,
@@ -397,12 +431,7 @@ static void read_rows(const leat_pass_context *context, leat_graph *graph, const
   leat_region_node reverse = leat_region_node_of(plan->reverse);
   leat_graph *body = reverse.bodies[1];
   uint32_t count = plan->nodes.count, done = 0;
-  leat_value *rows = leat_new_array(scratch, leat_value, count);
-  for (uint32_t i = 0; i < count; i++) {
-    leat_value value = plan->values.items[i]; // which its loop may read itself by now
-    leat_node *read = leat_map_get(reads, value.node);
-    rows[i] = rows_of(plan->loop, read ? (leat_value){read, 0} : value);
-  }
+  leat_value *rows = find_rows(plan, reads, scratch);
   leat_rewriter r = leat_rewrite_begin(body, scratch);
   for (uint32_t i = 0; i < r.count; i++) {
     leat_node *node = body->nodes.items[i];
