@@ -7,8 +7,8 @@
 //   needs   dims as the text has them: it runs before `infer`, because a family may change bits
 //           and bits must not depend on whether a step is specialised
 //   keeps   all but such windows, convolutions, loops, their rows and sums, and what it says on
-//           nodes: the attribute `family` ("" is the generator's, "blis" is BLIS's), and `sums` of a
-//           loop
+//           nodes: the attribute `family` ("" is the generator's, "blis" is BLIS's), and `sums` of
+//           a loop
 //
 // BLIS carries plain dense products of matrices when the session asks for it, one or a batch. The
 // number of rows never counts. Where the text says that an inner dim is small, a call costs more

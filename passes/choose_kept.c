@@ -19,9 +19,9 @@
 //                                              └── ∞ ──▶ needed, of each input
 #include "passes/choose_kept.h"
 
+#include "base/min_cut.h"
 #include "ops/appended.h"
 #include "ops/turns.h"
-#include "passes/min_cut.h"
 #include "passes/node_key.h"
 
 #include <math.h>

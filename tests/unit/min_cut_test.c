@@ -1,5 +1,5 @@
-// passes/min_cut.c: random networks, cut in all ways.
-#include "passes/min_cut.h"
+// base/min_cut.c: random networks, cut in all ways.
+#include "base/min_cut.h"
 #include "tests/unit/check.h"
 
 enum { VERTICES = 9, SOURCE = 0, SINK = 1, MOST_EDGES = 40 };

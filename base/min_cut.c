@@ -1,6 +1,6 @@
 // See min_cut.h. Each edge has one back, its number with the last bit changed; what is left of both
 // says what flows.
-#include "passes/min_cut.h"
+#include "base/min_cut.h"
 
 #include "base/vec.h"
 

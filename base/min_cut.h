@@ -1,7 +1,7 @@
 // The cheapest cut between two vertices (Ford and Fulkerson, 1956), by Dinic's blocking flows (E.
-// A. Dinic, 1970). Internal to passes/.
-#ifndef LEAT_PASSES_MIN_CUT_H
-#define LEAT_PASSES_MIN_CUT_H
+// A. Dinic, 1970).
+#ifndef LEAT_BASE_MIN_CUT_H
+#define LEAT_BASE_MIN_CUT_H
 
 #include "base/arena.h"
 
