@@ -87,14 +87,20 @@ leat_value leat_region_inside(leat_graph *graph, leat_value value) {
   return parameter_of(region, body, name_meanwhile(region, input), input);
 }
 
+// What the parameter of an open body stands for; NULL: a body that is read has its own.
+static const leat_region_input *input_at(const leat_node *param) {
+  const leat_region *region = param->graph->region;
+  uint64_t index = (uint64_t)leat_node_attr(param, "index")->i;
+  if (index >= region->inputs.count) return NULL;
+  const leat_region_input *input = &region->inputs.items[index];
+  return input->params[number_of(region, param->graph)] == param ? input : NULL;
+}
+
 leat_value leat_region_origin(leat_value value) {
-  const leat_node *node = value.node;
-  while (node->op == LEAT_OP_parameter && node->graph->region) {
-    const leat_region_input *input =
-        &node->graph->region->inputs.items[leat_node_attr(node, "index")->i];
-    if (!input->captured) break;
+  while (value.node->op == LEAT_OP_parameter && value.node->graph->region) {
+    const leat_region_input *input = input_at(value.node);
+    if (!input || !input->captured) break;
     value = input->value;
-    node = value.node;
   }
   return value;
 }

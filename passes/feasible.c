@@ -7,6 +7,7 @@
 #include "passes/feasible.h"
 
 #include "ir/device_name.h"
+#include "passes/growing.h"
 
 #include <string.h>
 
@@ -273,7 +274,8 @@ static const uint64_t *find_body_sets(finder *f, const leat_graph *body, const u
     if (leat_is_frame(node)) continue;
     asker what = {node->name, node->device, node->span};
     const uint64_t *own = own_set(f, node, &what), *all = narrow_by_bodies(f, node, own);
-    leat_map_set(&f->result->in_bodies, node, (void *)(is_empty(f, all) ? own : all));
+    bool bound = is_empty(f, all) || leat_needs_extents(node);
+    leat_map_set(&f->result->in_bodies, node, (void *)(bound ? own : all));
     set = intersection(f, set, all);
   }
   return set;

@@ -2,6 +2,8 @@
 // to each device.
 #include "passes/parts.h"
 
+#include "passes/growing.h"
+
 leat_node *leat_parts_find(const leat_partitioner *p, leat_copy_key key) {
   return leat_bytes_map_get(&p->copies, &key, sizeof key);
 }
@@ -32,7 +34,8 @@ leat_node *leat_parts_copy(leat_partitioner *p, const leat_node *node, leat_entr
 }
 
 bool leat_parts_is_cheap(const leat_node *node) {
-  return node->info->flags & LEAT_FLAG_LOCAL && !node->control_count;
+  bool local = node->info->flags & LEAT_FLAG_LOCAL && !node->control_count;
+  return local && !leat_needs_extents(node);
 }
 
 uint32_t leat_parts_home(const leat_partitioner *p, leat_value value) {
@@ -172,7 +175,7 @@ static leat_node *bind_growing(leat_partitioner *p, const leat_node *region, con
     leat_node *here =
         new_node(p, from, LEAT_OP_dim, path_below(p, region, "extent"), region, NULL, extent);
     here->outputs = type;
-    leat_node_add_control(p->parts[from].graph, here, p->home[region->id]);
+    leat_node_add_control(p->parts[from].graph, here, copy_at(p, region, from));
     leat_value there = {
         connect(p, region, (leat_value){here, 0}, user, (way){from, device}, 0, &send), 0};
     leat_node *bind =
@@ -185,7 +188,7 @@ static leat_node *bind_growing(leat_partitioner *p, const leat_node *region, con
 
 static leat_node *binder_on(leat_partitioner *p, const leat_node *binder, const leat_node *user,
                             uint32_t device) {
-  if (p->device[binder->id] == device) return p->home[binder->id];
+  if (p->device[binder->id] == device) return copy_at(p, binder, device);
   leat_copy_key key = {binder->id, LEAT_COPY_BINDER, device};
   leat_node *copy = leat_parts_find(p, key);
   if (copy) return copy;
@@ -265,10 +268,9 @@ void leat_parts_connect_controls(leat_partitioner *p, const leat_node *node, lea
   token *tokens = leat_new_array(p->context->scratch, token, p->context->device_count);
   for (uint32_t i = 0; i < node->control_count; i++) {
     const leat_node *before = node->controls[i];
-    if (before->op == LEAT_OP_bind || leat_region_lets_grow(before))
-      wait_for_dim(p, before, node, device, &waits);
-    else
-      wait_for(p, tokens, before, node, device, &waits);
+    bool binds = before->op == LEAT_OP_bind || leat_region_lets_grow(before);
+    if (binds) wait_for_dim(p, before, node, device, &waits);
+    if (!binds || p->spanning[before->id]) wait_for(p, tokens, before, node, device, &waits);
   }
   leat_node_add_controls(p->parts[device].graph, copy, waits.items, waits.count);
   for (uint32_t i = 0; i < p->context->device_count; i++)
@@ -324,16 +326,15 @@ void leat_parts_connect(leat_partitioner *p) {
 // -- Checks --------------------------------------------------------------------------------------
 
 // Whether the part on the device has a value for all dims of the check; its binders there.
-static bool has_dims(const leat_partitioner *p, const leat_node *check, uint32_t device,
+static bool has_dims(leat_partitioner *p, const leat_node *check, uint32_t device,
                      leat_node_list *binders) {
-  leat_node_find_binders(p->graph, check, p->context->scratch, binders);
-  for (uint32_t i = 0; i < binders->count; i++) {
-    const leat_node *binder = binders->items[i];
-    bool home = p->device[binder->id] == device;
-    binders->items[i] =
-        home ? p->home[binder->id]
-             : leat_parts_find(p, (leat_copy_key){binder->id, LEAT_COPY_BINDER, device});
-    if (!binders->items[i]) return false;
+  leat_node_list needed = {0};
+  leat_node_find_binders(p->graph, check, p->context->scratch, &needed);
+  for (uint32_t i = 0; i < needed.count; i++) {
+    const leat_node *binder = needed.items[i];
+    leat_copy_key key = {binder->id, LEAT_COPY_BINDER, device};
+    if (p->device[binder->id] != device && !leat_parts_find(p, key)) return false;
+    leat_parts_list_binders(p, binder, check, device, binders);
   }
   return true;
 }
@@ -350,5 +351,7 @@ static void copy_check(leat_partitioner *p, const leat_node *check) {
 
 void leat_parts_copy_checks(leat_partitioner *p) {
   for (uint32_t i = 0; i < p->graph->nodes.count; i++)
-    if (p->graph->nodes.items[i]->op == LEAT_OP_check_dims) copy_check(p, p->graph->nodes.items[i]);
+    if (p->graph->nodes.items[i]->op == LEAT_OP_check_dims &&
+        !leat_needs_extents(p->graph->nodes.items[i]))
+      copy_check(p, p->graph->nodes.items[i]);
 }

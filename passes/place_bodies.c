@@ -3,6 +3,7 @@
 #include "passes/place_bodies.h"
 
 #include "ops/cost.h"
+#include "passes/growing.h"
 
 typedef struct placer {
   const leat_pass_context *context;
@@ -58,15 +59,39 @@ static void place_inputs(const placer *p, const leat_node *node, const char *dev
 
 static bool place_bodies(const placer *p, const leat_node *node);
 
+// -- What grows ----------------------------------------------------------------------------------
+
+// False: reported.
+static bool check_extents(const placer *p, const leat_node *node, const char *home) {
+  const uint64_t *set = leat_map_get(&p->feasible->in_bodies, node);
+  if (is_allowed(set, p->context, home)) return true;
+  leat_error_at(p->context->diag, node->span,
+                "this is put elsewhere and needs how much grows in `%s`, which only %s knows",
+                node->graph->owner->name, home);
+  return false;
+}
+
+// -- Bodies --------------------------------------------------------------------------------------
+
+static bool place_node(const placer *p, leat_node *node, const char *home) {
+  if (leat_needs_extents(node)) {
+    node->device = home;
+    if (!check_extents(p, node, home)) return false;
+  } else if (node->op == LEAT_OP_parameter || waits_for_user(node)) {
+    return true;
+  } else if (!leat_is_frame(node)) {
+    node->device = nearest(p, node, most_read(node, home), home);
+  }
+  place_inputs(p, node, node->device, home);
+  return place_bodies(p, node);
+}
+
 static bool place_body(const placer *p, const leat_graph *body, const char *home) {
   for (uint32_t i = 0; i < body->nodes.count; i++) {
     leat_node *node = body->nodes.items[i];
     node->colocate = NULL;
     node->device = leat_is_frame(node) ? home : NULL;
-    if (node->op == LEAT_OP_parameter || waits_for_user(node)) continue;
-    if (!leat_is_frame(node)) node->device = nearest(p, node, most_read(node, home), home);
-    place_inputs(p, node, node->device, home);
-    if (!place_bodies(p, node)) return false;
+    if (!place_node(p, node, home)) return false;
   }
   for (uint32_t i = 0; i < body->nodes.count; i++) {
     leat_node *node = body->nodes.items[i];
@@ -75,32 +100,9 @@ static bool place_body(const placer *p, const leat_graph *body, const char *home
   return true;
 }
 
-// What grows is known where it is, so that all of such a region is there. False: reported.
-static bool keep_together(const placer *p, const leat_node *region, const leat_graph *body) {
-  for (uint32_t i = 0; i < body->nodes.count; i++) {
-    leat_node *node = body->nodes.items[i];
-    const uint64_t *set = leat_map_get(&p->feasible->in_bodies, node);
-    if (!is_allowed(set, p->context, region->device)) {
-      leat_error_at(p->context->diag, node->span,
-                    "a region over several devices in which a value grows is not supported yet: "
-                    "`%s` is on %s",
-                    region->name, region->device);
-      return false;
-    }
-    node->colocate = NULL;
-    node->device = region->device;
-    for (int b = 0; b < node->info->attr_count; b++)
-      if (leat_node_body(node, b) && !keep_together(p, region, node->attrs[b].body)) return false;
-  }
-  return true;
-}
-
 static bool place_bodies(const placer *p, const leat_node *node) {
-  bool grow = leat_region_lets_grow(node);
   for (int i = 0; i < node->info->attr_count; i++)
-    if (leat_node_body(node, i) && !(grow ? keep_together(p, node, node->attrs[i].body)
-                                          : place_body(p, node->attrs[i].body, node->device)))
-      return false;
+    if (leat_node_body(node, i) && !place_body(p, node->attrs[i].body, node->device)) return false;
   return true;
 }
 

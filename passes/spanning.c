@@ -180,6 +180,26 @@ static leat_type *number_results(leat_spanning *s, uint32_t device, leat_arena *
   return types;
 }
 
+// The copy binds the extents of what grows and it has.
+static void number_growing(const leat_spanning *s, uint32_t device, leat_arena *arena,
+                           leat_attr *attrs) {
+  const leat_attr *all = leat_node_attr(s->node, "axes");
+  leat_attr *axes = &attrs[leat_op_attr_index(s->node->op, "axes")];
+  leat_attr *dims = &attrs[leat_op_attr_index(s->node->op, "dims")];
+  int64_t *numbers = leat_new_array(arena, int64_t, all->count);
+  leat_dim *extents = leat_new_array(arena, leat_dim, all->count);
+  axes->count = 0;
+  for (uint32_t k = 0; k < all->count; k++) {
+    uint32_t result = (uint32_t)(all->ints[k] / LEAT_MAX_RANK);
+    if (!has_result(s, device, result)) continue;
+    numbers[axes->count] = (int64_t)s->port[result] * LEAT_MAX_RANK + all->ints[k] % LEAT_MAX_RANK;
+    extents[axes->count++] = dims->dims[k];
+  }
+  axes->ints = numbers;
+  dims->dims = extents;
+  dims->count = axes->count;
+}
+
 static leat_node *make_node(leat_partitioner *p, leat_spanning *s, uint32_t device) {
   const leat_node *node = s->node;
   leat_part *part = &p->parts[device];
@@ -195,13 +215,15 @@ static leat_node *make_node(leat_partitioner *p, leat_spanning *s, uint32_t devi
   memcpy(attrs, node->attrs, (size_t)node->info->attr_count * sizeof *attrs);
   for (uint32_t b = 0; b < 2; b++)
     attrs[b] = (leat_attr){.body = finish_body(s, b, device, params, count)};
+  leat_type *outputs = number_results(s, device, p->context->arena);
+  number_growing(s, device, p->context->arena, attrs);
   leat_dim turns; // a dim that running shows is not sent for that alone
   if (leat_is_loop(node) && leat_loop_turns(node, &turns) && !leat_dim_is_const(turns))
     attrs[leat_op_attr_index(node->op, "turns")].count = 0;
   leat_node *copy =
       leat_graph_append(part->graph, node->op, leat_graph_unique_name(part->graph, node->name),
                         inputs, first + count, attrs);
-  copy->outputs = number_results(s, device, p->context->arena);
+  copy->outputs = outputs;
   copy->device = p->context->devices[device].name;
   copy->entry = leat_clone_entry(part->cloner, node->entry);
   copy->span = node->span;
@@ -216,7 +238,8 @@ static void order(leat_partitioner *p, const leat_spanning *s, uint32_t device) 
   leat_parts_connect_controls(p, s->node, copy, device);
   leat_node_find_binders(p->graph, copy, p->context->scratch, &binders);
   for (uint32_t i = 0; i < binders.count; i++)
-    leat_parts_list_binders(p, binders.items[i], s->node, device, &there);
+    if (binders.items[i] != s->node)
+      leat_parts_list_binders(p, binders.items[i], s->node, device, &there);
   leat_node_add_controls(p->parts[device].graph, copy, there.items, there.count);
   leat_parts_list(p, device, copy);
 }

@@ -3,9 +3,9 @@
 //
 // What was carried is kept by the loop done again, row by row: as many rows as there may be
 // iterations, where the condition compares a count with a dim; else the loop appends them. On
-// several devices, where none may grow, there are as many as a first loop counts, which then does
-// no more than its condition needs. An array that is changed in a few places is carried backwards,
-// and each turn undone. Of what the loop only appends nothing is kept.
+// several devices, between which rows would be sent, there are as many as a first loop counts,
+// which then does no more than its condition needs. An array that is changed in a few places is
+// carried backwards, and each turn undone. Of what the loop only appends nothing is kept.
 //
 // Inside of another region, which would be none of launches if it computed a dim, and under a limit
 // of memory, the iterations are reversed a chunk at a time (chunks.c).
@@ -99,7 +99,7 @@ static bool is_elsewhere(const leat_graph *body, const char *device) {
   return false;
 }
 
-// What grows is on one device.
+// What grows is where the loop is: from elsewhere each row would be sent there, and back.
 static bool can_append(const reversal *r) {
   return !is_elsewhere(r->condition, r->node->device) && !is_elsewhere(r->body, r->node->device);
 }
