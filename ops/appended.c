@@ -106,11 +106,11 @@ bool leat_loop_sets_row(const leat_node *loop, uint32_t i) {
 
 leat_value leat_loop_row_put(const leat_node *loop, uint32_t i) {
   const leat_node *next = leat_node_body(loop, 1)->yield->inputs[i].node;
-  if (leat_loop_sets_row(loop, i)) return leat_reshape_origin(next->inputs[2]);
+  if (leat_loop_sets_row(loop, i)) return next->inputs[2];
   bool each = leat_loop_only_appends(loop, i) &&
               leat_dim_is(leat_value_type(loop->inputs[i])->dims[0], 0) &&
               leat_dim_is(leat_value_type(next->inputs[1])->dims[0], 1);
-  return each ? leat_reshape_origin(next->inputs[1]) : (leat_value){0};
+  return each ? next->inputs[1] : (leat_value){0};
 }
 
 bool leat_reads_what_changes(const leat_node *node, const leat_node *scatter) {

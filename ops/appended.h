@@ -17,8 +17,8 @@ void leat_append_at_once(leat_builder *builder, const char *name, leat_value car
 // Whether each turn sets the row of its number, counted from 0: what was there before is what was
 // there before the loop.
 bool leat_loop_sets_row(const leat_node *loop, uint32_t i);
-// The value of the body of which result i has a row for each turn, in their order: those that are
-// set, or all; {NULL}: there is none.
+// The value of the body that is put into result i as the row of each turn, in their order: of those
+// that are set, or of all; {NULL}: there is none.
 leat_value leat_loop_row_put(const leat_node *loop, uint32_t i);
 // Whether the node reads, of what the scatter changes, what it was.
 bool leat_reads_what_changes(const leat_node *node, const leat_node *scatter);

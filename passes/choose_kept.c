@@ -65,44 +65,26 @@ typedef struct keeper {
 
 // Whether it is an i64 that begins with 0 and counts the turns.
 static bool counts(const leat_node *loop, leat_value value) {
-  int64_t step, i = leat_region_param(value);
-  leat_dim first;
+  int64_t i = leat_region_param(value);
   return i >= 0 && i < loop->output_count && leat_value_type(value)->dtype == LEAT_i64 &&
-         leat_loop_step(loop, (uint32_t)i, &step) && step == 1 &&
-         leat_known_integer(loop->inputs[i], &first) && leat_dim_is(first, 0);
+         leat_loop_counts(loop, (uint32_t)i);
 }
 
-// Whether it is one row, and of what.
-static bool is_row_of(leat_value row, leat_value *out) {
-  if (row.node->op != LEAT_OP_reshape) return false;
-  *out = row.node->inputs[0];
-  const leat_type *type = leat_value_type(*out);
-  if (type->rank == LEAT_MAX_RANK) return false;
+// What is put into result i, with the row's type, in each turn; else {NULL}.
+static leat_value value_kept(const leat_node *loop, uint32_t i) {
+  leat_value none = {0}, row = leat_loop_row_put(loop, i);
+  if (!row.node || row.node->op != LEAT_OP_reshape) return none;
+  leat_value value = row.node->inputs[0];
+  const leat_type *type = leat_value_type(value);
+  if (type->rank == LEAT_MAX_RANK) return none;
   leat_type one = leat_type_rows(type, leat_dim_const(1));
-  return leat_type_equal(&one, leat_value_type(row));
-}
-
-static bool is_appended(const leat_node *loop, uint32_t i, leat_value *value) {
-  const leat_node *next = leat_node_body(loop, 1)->yield->inputs[i].node;
-  return leat_loop_only_appends(loop, i) && next->input_count == 2 &&
-         leat_dim_is(leat_value_type(loop->inputs[i])->dims[0], 0) &&
-         is_row_of(next->inputs[1], value);
-}
-
-static bool is_set(const leat_node *loop, uint32_t i, leat_value *value) {
-  const leat_graph *body = leat_node_body(loop, 1);
-  const leat_node *next = body->yield->inputs[i].node;
-  leat_value row;
-  return next->op == LEAT_OP_scatter_set && leat_node_attr(next, "axis")->i == 0 &&
-         next->inputs[0].node == body->params.items[i] && is_row_of(next->inputs[1], &row) &&
-         counts(loop, row) && is_row_of(next->inputs[2], value);
+  return leat_type_equal(&one, leat_value_type(row)) ? value : none;
 }
 
 // By result: of what it has as row t what that was in turn t; {NULL}: it has something else.
 static leat_value *values_kept(const leat_node *loop, leat_arena *scratch) {
   leat_value *kept = leat_new_array(scratch, leat_value, loop->output_count);
-  for (uint32_t i = 0; i < loop->output_count; i++)
-    if (!is_set(loop, i, &kept[i]) && !is_appended(loop, i, &kept[i])) kept[i].node = NULL;
+  for (uint32_t i = 0; i < loop->output_count; i++) kept[i] = value_kept(loop, i);
   return kept;
 }
 

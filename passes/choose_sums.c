@@ -19,6 +19,7 @@
 //           much smaller. What is kept of the turns is bounded.
 #include "passes/choose_sums.h"
 
+#include "ops/appended.h"
 #include "ops/build.h"
 #include "ops/turns.h"
 
@@ -49,11 +50,6 @@ static bool find_added(const leat_sums *s, uint32_t i, leat_value_list *out) {
 }
 
 // -- What all turns have -------------------------------------------------------------------------
-
-leat_value leat_sums_reshaped(leat_value value) {
-  while (value.node->op == LEAT_OP_reshape) value = value.node->inputs[0];
-  return value;
-}
 
 // Or so in another dtype, which has as many numbers as there can be rows.
 static bool is_row(const leat_sums *s, leat_value index) {
@@ -86,7 +82,7 @@ static bool can_fill(const leat_sums *s, const leat_type *type) {
 
 // *bytes grows by what it takes to fill rows in a turn.
 static bool find_rows(leat_sums *s, leat_value value, leat_sum_operand *o, double *bytes) {
-  *o = (leat_sum_operand){.value = value, .source = leat_sums_reshaped(value)};
+  *o = (leat_sum_operand){.value = value, .source = leat_reshape_origin(value)};
   const leat_type *type = leat_value_type(o->source);
   o->given = leat_sums_is_given(s, o->source);
   if (o->given || leat_sums_find_filled(s, o->source, &o->filled)) return true;
@@ -136,7 +132,7 @@ static bool add_sum(leat_sums *s, uint32_t result, leat_value of) {
     for (; found.axes < axes->count; found.axes++)
       if (axes->ints[found.axes] != found.axes) return false;
   }
-  o->source = leat_sums_reshaped(o->value);
+  o->source = leat_reshape_origin(o->value);
   if (leat_value_type(o->value)->rank == LEAT_MAX_RANK) return false;
   if (!leat_sums_find_filled(s, o->source, &o->filled)) return false;
   leat_vec_push(s->context->scratch, &s->terms, found);

@@ -49,8 +49,6 @@ leat_map leat_choose_sums(const leat_pass_context *context, leat_graph *graph);
 void leat_sums_look_at(leat_sums *s, leat_node *loop);
 // That the value is made of a row of what the loop is given, of another one in each turn.
 bool leat_sums_is_given(const leat_sums *s, leat_value value);
-// What it is a reshape of.
-leat_value leat_sums_reshaped(leat_value value);
 bool leat_sums_find_filled(const leat_sums *s, leat_value value, uint32_t *out);
 
 // -- sums_behind.c --------------------------------------------------------------------------------

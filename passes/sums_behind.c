@@ -1,4 +1,5 @@
 // Makes what a loop has added up turn by turn behind the loop (passes/choose_sums.c).
+#include "ops/appended.h"
 #include "ops/build.h"
 #include "passes/choose_sums.h"
 
@@ -12,7 +13,7 @@ static leat_builder builder_of(const leat_sums *s, leat_graph *graph, const leat
 static void find_rows(leat_sums *s, leat_sum_operand *o, const leat_map *reads) {
   leat_node *read = leat_map_get(reads, o->value.node);
   if (read) o->value.node = read;
-  o->source = leat_sums_reshaped(o->value);
+  o->source = leat_reshape_origin(o->value);
   o->given = leat_sums_is_given(s, o->source);
   if (o->given)
     o->rows = leat_first_rows_of(s->maker, o->source);

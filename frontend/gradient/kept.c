@@ -218,9 +218,9 @@ static bool is_kept(const reversal *r, uint32_t carried, uint32_t part, leat_val
 static leat_value find_rows(const reversal *r, uint32_t carried, uint32_t part,
                             const leat_type *type, const leat_dim *turns) {
   for (uint32_t i = 0; type->rank < LEAT_MAX_RANK && i < r->carried; i++) {
-    leat_value value = leat_loop_row_put(r->node, i);
+    leat_value row = leat_loop_row_put(r->node, i);
     const leat_type *all = &r->node->outputs[i];
-    if (!value.node || !is_kept(r, carried, part, value)) continue;
+    if (!row.node || !is_kept(r, carried, part, leat_reshape_origin(row))) continue;
     leat_type wanted = leat_type_rows(type, all->dims[0]);
     bool enough = ev_appends(r, i) || (turns && leat_dim_equal(all->dims[0], *turns));
     if (enough && leat_type_equal(&wanted, all)) return (leat_value){r->node, i};
