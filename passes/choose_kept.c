@@ -145,6 +145,15 @@ static void enter_node(keeper *k, leat_node *node) {
   k->first[node->id] = first;
 }
 
+// Without gaps.
+typedef struct value_key {
+  uint64_t node, port;
+} value_key;
+
+static value_key key_of(leat_value value) {
+  return (value_key){(uintptr_t)value.node, value.port};
+}
+
 static void enter_loop(keeper *k) {
   const leat_graph *body = k->loop.bodies[1];
   k->key.scratch = k->scratch;
@@ -152,8 +161,8 @@ static void enter_loop(keeper *k) {
   leat_bytes_map_init(&k->nodes, k->scratch);
   leat_bytes_map_init(&k->captured, k->scratch);
   for (uint32_t i = k->loop.carried; i < k->loop.params; i++) {
-    leat_value value = leat_region_input(&k->loop, i);
-    leat_bytes_map_set(&k->captured, &value, sizeof value, body->params.items[i]);
+    value_key key = key_of(leat_region_input(&k->loop, i));
+    leat_bytes_map_set(&k->captured, &key, sizeof key, body->params.items[i]);
   }
   for (uint32_t i = 0; i < body->nodes.count; i++) enter_node(k, body->nodes.items[i]);
 }
@@ -247,8 +256,8 @@ static void find_same(keeper *k, leat_node *node) {
   leat_value value = {node, 0}, *same = &k->same[node->id];
   k->fixed[node->id] = is_fixed(k, node);
   if (node->op == LEAT_OP_parameter) {
-    leat_value outside = leat_region_captured(&k->reverse, value);
-    same->node = leat_bytes_map_get(&k->captured, &outside, sizeof outside);
+    value_key key = key_of(leat_region_captured(&k->reverse, value));
+    same->node = leat_bytes_map_get(&k->captured, &key, sizeof key);
   } else if (node->output_count == 1) {
     *same = same_given(k, node, value);
   }
