@@ -285,6 +285,15 @@ leat_value leat_build_set_row(leat_builder *builder, const char *name, leat_valu
   return leat_build(builder, name, LEAT_OP_scatter_set, inputs, 3, &axis);
 }
 
+leat_value leat_build_append_row(leat_builder *builder, const char *name, leat_value rows,
+                                 leat_value row) {
+  leat_type one = *leat_value_type(rows);
+  leat_attr axis = {.i = 0};
+  one.dims[0] = leat_dim_const(1);
+  leat_value inputs[] = {rows, leat_build_reshape(builder, name, row, &one)};
+  return inputs[1].node ? leat_build(builder, name, LEAT_OP_concat, inputs, 2, &axis) : none;
+}
+
 leat_value leat_build_ensure(leat_builder *builder, leat_value value, const leat_type *shape) {
   if (!value.node) return none;
   return with_shape(builder, value.node->name, LEAT_OP_ensure_shape, value, shape);

@@ -48,6 +48,9 @@ leat_value leat_build_zeros(leat_builder *builder, const char *name, const leat_
 // rows, but row `at`, an integer, is the elements of `row`. Three nodes of that name.
 leat_value leat_build_set_row(leat_builder *builder, const char *name, leat_value rows,
                               leat_value at, leat_value row);
+// rows, and behind them one more, the elements of `row`. Two nodes of that name.
+leat_value leat_build_append_row(leat_builder *builder, const char *name, leat_value rows,
+                                 leat_value row);
 
 // Where integers are due and a float is found that `/` made (a few ops before), a message says so.
 #define LEAT_QUOTIENT_HINT "; `/` gives a float, `//` is floor division"

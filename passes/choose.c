@@ -1,8 +1,8 @@
 // choose: picks what may change bits: the kernel family of each contraction, how convolutions are
 // computed (choose_convolutions.c), how products read windows (choose_windows.c), which of them
 // Winograd's transforms compute (choose_winograd.c), and which sums over the turns of a loop are
-// made behind it (choose_sums.c); and, for these sums, what loops keep of their turns
-// (choose_kept.c), which changes none.
+// made behind it (choose_sums.c). What loops keep of their turns (choose_kept.c) changes none: it
+// is picked here as such sums read it.
 //
 //   needs   dims as the text has them: it runs before `infer`, because a family may change bits
 //           and bits must not depend on whether a step is specialised
@@ -41,8 +41,8 @@ static void choose_families(const leat_pass_context *context, leat_graph *graph)
   }
 }
 
-// What is kept changes no bit, so that it is not asked when sums are chosen; what it reads, they
-// may.
+// Which sums there are, which changes bits, goes by what the loops kept before; they read what is
+// kept now.
 static void choose_of_turns(const leat_pass_context *context, leat_graph *graph) {
   leat_map sums = leat_choose_sums(context, graph);
   leat_map reads = leat_choose_kept(context, graph);

@@ -185,14 +185,13 @@ void leat_sums_look_at(leat_sums *s, leat_node *loop) {
   s->region = leat_region_node_of(loop);
   s->body = s->region.bodies[1];
   s->row = leat_loop_row(loop);
-  s->maker = NULL;
   if (s->row.node) s->maker = leat_row_maker_create(s->context, s->graph, loop);
 }
 
 static void choose(leat_sums *s, leat_node *loop) {
-  leat_sums_look_at(s, loop);
-  s->summed = leat_new_array(s->context->scratch, bool, s->region.carried);
-  if (!s->context->strict && leat_loop_turns(loop, &s->turns) && s->row.node) choose_results(s);
+  s->summed = leat_new_array(s->context->scratch, bool, loop->output_count);
+  if (!s->context->strict && leat_loop_turns(loop, &s->turns)) leat_sums_look_at(s, loop);
+  if (s->row.node) choose_results(s);
   const char *sums = leat_intern(s->graph->strings, s->terms.count ? "after" : "each");
   leat_node_set_attr(s->graph, loop, "sums", (leat_attr){.string = sums});
 }

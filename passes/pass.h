@@ -61,9 +61,7 @@ typedef struct leat_pass_context {
 
   // choose
   bool blis, strict;
-
-  // regions: values of a step have a limit of memory
-  bool memory_limit;
+  bool memory_limit; // for the values of the step there is one
 
   // fold
   bool keep_denormals;

@@ -43,13 +43,6 @@ static void let_grow(leat_graph *graph, const leat_region_node *region, uint32_t
 
 // -- What a turn fills ---------------------------------------------------------------------------
 
-static leat_value append_row(leat_builder *builder, const char *name, leat_value rows,
-                             leat_value value) {
-  leat_type one = leat_type_rows(leat_value_type(value), leat_dim_const(1));
-  leat_value both[] = {rows, leat_build_reshape(builder, name, value, &one)};
-  return leat_build(builder, name, LEAT_OP_concat, both, 2, &(leat_attr){.i = 0});
-}
-
 // The last parameters that are carried are the rows.
 static void fill(const leat_pass_context *context, const leat_region_node *region,
                  const leat_value *values, uint32_t count, const leat_row_filling *filling) {
@@ -59,7 +52,7 @@ static void fill(const leat_pass_context *context, const leat_region_node *regio
     leat_value rows = {body->params.items[region->carried - count + i], 0};
     leat_builder builder = leat_region_builder(region, context->diag, body, values[i].node);
     const char *name = values[i].node->name;
-    next[i] = filling->appends ? append_row(&builder, name, rows, values[i])
+    next[i] = filling->appends ? leat_build_append_row(&builder, name, rows, values[i])
                                : leat_build_set_row(&builder, name, rows, filling->row, values[i]);
   }
   leat_region_yield(body, next, count);

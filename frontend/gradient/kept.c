@@ -51,13 +51,7 @@ leat_value ev_no_rows(const reversal *r, uint32_t carried) {
 
 leat_value ev_append_row(const reversal *r, leat_value rows, leat_value value) {
   leat_builder builder = ev_builder(r->e, r->span);
-  leat_type type = *leat_value_type(rows);
-  leat_attr axis = {.i = 0};
-  type.dims[0] = leat_dim_const(1);
-  leat_value row = leat_build_reshape(&builder, ev_node_name(r->e, NULL, "row"), value, &type);
-  ev inputs[] = {ev_tensor(rows), ev_tensor(row)};
-  ev all = ev_op(r->e, LEAT_OP_concat, inputs, 2, &axis, r->span, NULL);
-  return all.kind == EV_TENSOR ? all.tensor : (leat_value){0};
+  return leat_build_append_row(&builder, ev_node_name(r->e, NULL, "row"), rows, value);
 }
 
 leat_value ev_row(const reversal *r, leat_value rows, leat_value at, const leat_type *type) {

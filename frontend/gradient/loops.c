@@ -5,7 +5,8 @@
 // iterations, where the condition compares a count with a dim; else the loop appends them. On
 // several devices, between which rows would be sent, there are as many as a first loop counts,
 // which then does no more than its condition needs. An array that is changed in a few places is
-// carried backwards, and each turn undone. Of what the loop only appends nothing is kept.
+// carried backwards, and each turn undone. Of what the loop only appends nothing is kept. What else
+// of a turn is worth keeping the pass `choose` decides (passes/choose_kept.c).
 //
 // Inside of another region, which would be none of launches if it computed a dim, and under a limit
 // of memory, the iterations are reversed a chunk at a time (chunks.c).
